@@ -1,0 +1,144 @@
+"""The door: foreign values become plain JSON values of bounded depth, and JSON text is read strictly.
+
+A plain value is text, int, float, Decimal, bool, None, a list, or an object with text keys; no NaN, no infinity, no
+text that cannot be written as UTF-8. Decimals come from text; floats only from Python.
+"""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from math import isfinite
+from typing import Any, Final
+
+import msgspec
+
+DEPTH: Final = 64
+"""Nesting that is accepted; deeper payloads crash evaluators further in."""
+
+
+class Malformed(ValueError):
+    """A value or a text that is no plain JSON; the message says where and why."""
+
+
+def plain(value: Any) -> Any:
+    """A copy of a value as a plain value; raises Malformed with the path of what does not fit."""
+    if type(value) is dict:
+        for key, item in value.items():
+            kind = type(item)
+            if type(key) is not str or (
+                kind is not int and kind is not bool and item is not None and (kind is not str or not item.isascii())
+            ) or not key.isascii():
+                return _copy(value, 0, "payload")
+        return value.copy()
+    return _copy(value, 0, "payload")
+
+
+def _copy(value: Any, depth: int, path: str) -> Any:
+    kind = type(value)
+    if kind is str:
+        return _text(value, path)
+    if value is None or kind is bool or kind is int:
+        return value
+    if kind is float:
+        if not isfinite(value):
+            raise Malformed(f"`{path}` is not a finite number")
+        return value
+    if kind is Decimal:
+        if not value.is_finite():
+            raise Malformed(f"`{path}` is not a finite number")
+        return value
+    if depth >= DEPTH:
+        raise Malformed(f"`{path[:80]}` is nested deeper than {DEPTH} levels")
+    if kind is dict or isinstance(value, Mapping):
+        fresh: dict[str, Any] = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise Malformed(f"`{path}` has a key that is not text: `{str(key)[:40]}`")
+            name = _text(str(key), path)
+            fresh[name] = _copy(item, depth + 1, f"{path}.{name}")
+        return fresh
+    if kind is list or kind is tuple:
+        return [_copy(item, depth + 1, f"{path}[{index}]") for index, item in enumerate(value)]
+    if isinstance(value, str):
+        return _text(str.__str__(value), path)
+    if isinstance(value, int):
+        return int(value)
+    raise Malformed(f"`{path}` is a `{kind.__name__}`, which is no JSON value")
+
+
+def _text(value: str, path: str) -> str:
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise Malformed(f"`{path}` holds text that cannot be written as UTF-8") from None
+    return value
+
+
+def read_json(text: str | bytes, *, limit: int = 64 * 1024 * 1024) -> Any:
+    """One JSON value, read strictly: no repeated keys, no NaN or Infinity, exact decimals, bounded depth and size.
+
+    Raises Malformed; the message says what is wrong and where.
+    """
+    if len(text) > limit:
+        raise Malformed(f"longer than {limit} bytes")
+    if isinstance(text, bytes):
+        try:
+            text = text.decode()
+        except UnicodeDecodeError as error:
+            raise Malformed(f"not UTF-8 at byte {error.start}") from None
+    try:
+        value = _DECODER.decode(text)
+    except Malformed:
+        raise
+    except RecursionError:
+        raise Malformed(f"nested deeper than {DEPTH} levels") from None
+    except json.JSONDecodeError as error:
+        raise Malformed(f"not JSON: {error.msg.lower()} at line {error.lineno} column {error.colno}") from None
+    except ValueError as error:
+        raise Malformed(f"not JSON: {str(error).lower()}") from None
+    return _copy(value, 0, "value") if isinstance(value, (dict, list, str)) else value
+
+
+def write_json(value: Any) -> str:
+    """A plain value as JSON text in one line, keys in the order they have, decimals as numbers."""
+    return _ENCODER.encode(value).decode()
+
+
+def write_sorted(value: Any) -> bytes:
+    """A plain value as JSON bytes with sorted keys: what snapshots and digests are made of."""
+    return _SORTED.encode(value)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise Malformed(f"the key `{key[:80]}` is repeated")
+            seen.add(key)
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise Malformed(f"`{name}` is not JSON")
+
+
+def _integer(text: str) -> int | Decimal:
+    # int() refuses more than 4,300 digits, and takes quadratic time before that; a Decimal has neither fault
+    return int(text) if len(text) <= 400 else _decimal(text)
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise Malformed(f"`{text[:40]}` is beyond the range of decimals") from None
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_decimal, parse_int=_integer
+)
+_ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
+_SORTED: Final = msgspec.json.Encoder(decimal_format="number", order="deterministic")

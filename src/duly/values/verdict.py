@@ -1,0 +1,261 @@
+"""What ``decide`` says of an event: verdicts with reasons, and how several join into the gravest.
+
+Text is made last: a reason carries facts. A refusal works out its reasons, legal acts and repair when they are read.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from .source import Span
+
+
+class Reason(Struct, frozen=True):
+    """Why an act is refused, or what is found of something that has happened.
+
+    ``rule`` is the id of the rule (or ``protocol``, ``schema``, ``contract``), ``kind`` a stable word for what is
+    wrong (``order``, ``count``, ``protocol``, ``unknown``, ``malformed``, ``in_flight``, ``ungated`` …), ``got`` what
+    came, ``expected`` what would have fitted, ``help`` one line on what to do instead. ``follow_on`` marks a further
+    finding of the same machine in a run that went on all the same.
+    """
+
+    rule: str
+    kind: str
+    message: str
+    got: str = ""
+    expected: tuple[str, ...] = ()
+    help: str = ""
+    span: Span | None = None
+    follow_on: bool = False
+    untimed: bool = False
+    possible: bool = False
+    severity: str = "error"
+
+    def text(self) -> str:
+        line = self.message
+        if self.expected:
+            shown = ", ".join(f"`{name}`" for name in self.expected[:8])
+            more = f" and {len(self.expected) - 8} more" if len(self.expected) > 8 else ""
+            line += f"; expected {shown}{more}"
+        return f"{line} ({self.help})" if self.help else line
+
+
+class Legal(Struct, frozen=True):
+    """An act that is not refused for every payload: its label, its conditions in words, and whether it needs a yes."""
+
+    label: str
+    conditions: tuple[str, ...] = ()
+    approval: bool = False
+
+    def text(self) -> str:
+        notes = [*self.conditions, *(["needs approval"] if self.approval else [])]
+        return f"{self.label} ({'; '.join(notes)})" if notes else self.label
+
+
+class Repair(Struct, frozen=True):
+    """What would make a refused act legal: ``answer`` is ``steps``, ``none`` or ``undecided`` (within the bound)."""
+
+    answer: str
+    steps: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        if self.answer == "steps":
+            return "first " + ", then ".join(self.steps) if self.steps else "ask again"
+        if self.answer == "none":
+            return "nothing makes this act legal in this session"
+        return "no way to make this act legal was found within the bound"
+
+
+class Explanation(Protocol):
+    """What stands behind a refusal, worked out on demand."""
+
+    def reasons(self) -> tuple[Reason, ...]: ...
+
+    def legal(self) -> tuple[Legal, ...]: ...
+
+    def repair(self) -> Repair | None: ...
+
+
+class Allowed(Struct, frozen=True):
+    """``payload`` is what is to run (defaults filled, edits taken); ``recorded`` holds the stored result where a
+    finished call is answered from the record (``replayed`` is then true). ``id`` is the call's number."""
+
+    payload: Any = None
+    recorded: Any = None
+    replayed: bool = False
+    id: str | None = None
+
+    word = "allowed"
+    reasons = ()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def text(self) -> str:
+        return "allowed, answered from the record" if self.replayed else "allowed"
+
+
+class Refusal:
+    """The part that all verdicts but ``Allowed`` share. Never true, equal by what it says, safe to pickle and copy.
+
+    ``reasons`` are all of them, ``legal`` the acts that are legal instead, ``repair`` what would make this act legal;
+    ``halted`` says that acts are blocked from now on; ``finding`` marks what is said of something that has happened.
+    """
+
+    __slots__ = ("_known", "_why", "finding", "halted", "ticket")
+    __match_args__ = ("reasons",)
+    word = "violation"
+
+    def __init__(
+        self,
+        reasons: tuple[Reason, ...] = (),
+        *,
+        legal: tuple[Legal, ...] = (),
+        repair: Repair | None = None,
+        halted: bool = False,
+        finding: bool = False,
+        ticket: str | None = None,
+        why: Explanation | None = None,
+    ) -> None:
+        self._why = why
+        self._known = (reasons, legal, repair)
+        self.halted = halted
+        self.finding = finding
+        self.ticket = ticket
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return self._known[0] if self._why is None else self._why.reasons()
+
+    @property
+    def legal(self) -> tuple[Legal, ...]:
+        return self._known[1] if self._why is None else self._why.legal()
+
+    @property
+    def repair(self) -> Repair | None:
+        return self._known[2] if self._why is None else self._why.repair()
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The ids of the rules that refuse, each once."""
+        return tuple(dict.fromkeys(reason.rule for reason in self.reasons))
+
+    def text(self) -> str:
+        return refusal_text(self)
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._values() == other._values()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.reasons))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.text()!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), *self._values())
+
+    def _values(self) -> tuple[Any, ...]:
+        return self.reasons, self.legal, self.repair, self.halted, self.finding, self.ticket
+
+
+class NeedsApproval(Refusal):
+    """The act is parked under ``ticket`` until a person has decided."""
+
+    __slots__ = ()
+    word = "needs_approval"
+
+
+class Violation(Refusal):
+    """The act is refused, or the observation is a finding."""
+
+    __slots__ = ()
+
+
+class Unrecognized(Refusal):
+    """A message that nobody could name, or an event that is not well formed. Ask again."""
+
+    __slots__ = ()
+    word = "unrecognized"
+
+
+class Blocked(Refusal):
+    """The session is halted or closed; no act is decided any more."""
+
+    __slots__ = ()
+    word = "blocked"
+
+
+Verdict: TypeAlias = Allowed | NeedsApproval | Violation | Unrecognized | Blocked
+
+GRAVITY: Final[dict[type, int]] = {Allowed: 0, NeedsApproval: 1, Violation: 2, Unrecognized: 3, Blocked: 4}
+ALLOWED: Final = Allowed()
+TEXT_LIMIT: Final = 2000
+"""Bytes of refusal text that a model is given at most, whatever the history."""
+
+
+def join(verdicts: Iterable[Verdict]) -> Verdict:
+    """The gravest verdict, with the reasons of all of that gravity, each once, in a fixed order.
+
+    Associative, commutative, idempotent; ``Allowed`` is its unit.
+    """
+    found = list(verdicts)
+    worst = max((GRAVITY[type(v)] for v in found), default=0)
+    if worst == 0:
+        return next((v for v in found if v != ALLOWED), ALLOWED)
+    grave = [v for v in found if GRAVITY[type(v)] == worst]
+    reasons = sorted({r for v in grave for r in v.reasons}, key=lambda r: (r.rule, r.kind, r.message, r.got))
+    kind: type[Refusal] = type(grave[0])  # type: ignore[assignment]
+    return kind(
+        tuple(reasons),
+        legal=tuple(sorted({act for v in grave for act in v.legal}, key=lambda act: (act.label, act.conditions))),  # type: ignore[union-attr]
+        repair=min((v.repair for v in grave if v.repair is not None), key=lambda r: (r.answer, r.steps), default=None),  # type: ignore[union-attr]
+        halted=any(v.halted for v in grave),  # type: ignore[union-attr]
+        finding=all(v.finding for v in grave),  # type: ignore[union-attr]
+        ticket=min((v.ticket for v in grave if v.ticket is not None), default=None),  # type: ignore[union-attr]
+    )
+
+
+def refusal_text(refusal: Refusal, *, show: tuple[str, ...] = ("reasons", "legal", "repair")) -> str:
+    """What a model is told: five reasons, the rest counted, what is legal now and what would help; 2 kB at most.
+
+    ``show`` names the parts that the contract lets the model see.
+    """
+    if type(refusal) is NeedsApproval:
+        head = "waiting for a decision"
+    elif type(refusal) is Blocked:
+        head = "blocked"
+    elif type(refusal) is Unrecognized:
+        head = "not understood"
+    else:
+        head = "finding" if refusal.finding else "refused"
+    reasons = refusal.reasons
+    lines = [head + (f": {reasons[0].text()}" if reasons and "reasons" in show else "")]
+    if "reasons" in show:
+        lines += [f"also: {reason.text()}" for reason in reasons[1:5]]
+        if len(reasons) > 5:
+            lines.append(f"and {len(reasons) - 5} more reasons")
+    repair = refusal.repair if "repair" in show else None
+    if repair is not None:
+        lines.append(f"to make it legal: {repair.text()}")
+    legal = refusal.legal if "legal" in show else ()
+    if legal:
+        more = f", and {len(legal) - 12} more" if len(legal) > 12 else ""
+        lines.append("legal now: " + ", ".join(act.text() for act in legal[:12]) + more)
+    if refusal.halted:
+        lines.append("the session is halted: no further act is taken")
+    return shorten("\n".join(lines), TEXT_LIMIT)
+
+
+def shorten(text: str, limit: int) -> str:
+    """A text of at most ``limit`` bytes of UTF-8, cut with an ellipsis."""
+    data = text.encode("utf-8", "replace")
+    return text if len(data) <= limit else data[: limit - 3].decode("utf-8", "ignore") + "…"
+
+
+def _rebuild(kind: type[Refusal], reasons: Any, legal: Any, repair: Any, halted: bool, finding: bool, ticket: Any) -> Refusal:
+    return kind(reasons, legal=legal, repair=repair, halted=halted, finding=finding, ticket=ticket)
