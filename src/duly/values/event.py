@@ -100,7 +100,9 @@ class Received(Struct, frozen=True, gc=False, tag_field="event", tag="received",
     session: str | None = None
 
 
-class Decided(Struct, frozen=True, gc=False, tag_field="event", tag="decided", omit_defaults=True):
+class Decided(
+    Struct, frozen=True, gc=False, tag_field="event", tag="decided", omit_defaults=True, rename={"target": "for"}
+):
     """A person's decision on a parked act, named by its call id (``for``) or its ticket."""
 
     decision: Literal["approve", "deny", "edit"]
@@ -116,7 +118,9 @@ class Decided(Struct, frozen=True, gc=False, tag_field="event", tag="decided", o
     session: str | None = None
 
 
-class Ordered(Struct, frozen=True, gc=False, tag_field="event", tag="ordered", omit_defaults=True):
+class Ordered(
+    Struct, frozen=True, gc=False, tag_field="event", tag="ordered", omit_defaults=True, rename={"target": "for"}
+):
     """An order of a person: freeze, unfreeze, stand, withdraw, settle, mode, accept."""
 
     order: Literal["freeze", "unfreeze", "stand", "withdraw", "settle", "mode", "accept"]

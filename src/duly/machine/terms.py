@@ -1,0 +1,107 @@
+"""What a contract says, as data: the declarations that documents and Python build, and that ``build`` compiles.
+
+Nothing is resolved here: groups, globs and aliases are still names, conditions still text.
+"""
+
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+from duly.values.source import Span
+
+from .graph import Graph
+
+
+class Tool(Struct, frozen=True):
+    """A declared tool.
+
+    ``error``, ``outcomes`` (name to condition, in listed order) and ``uncertain`` are CEL over ``args`` and ``result``;
+    ``schema`` is a JSON Schema of the arguments; ``paths`` maps argument names to the base directory of relative
+    paths (None: relative paths are refused); ``clamp`` maps argument names to ``{"min": …, "max": …}``; ``pairs`` names fields
+    that a result shares with the arguments of its call. ``error``, ``outcomes`` and ``uncertain`` may be absent.
+    """
+
+    name: str
+    effect: Literal["none", "write"] | None = None
+    error: str | None = None
+    outcomes: dict[str, str] = field(default_factory=dict)
+    uncertain: str | None = None
+    on_error: Literal["back", "unknown"] = "back"
+    idempotent: bool = False
+    schema: dict[str, Any] | None = None
+    paths: dict[str, str | None] = field(default_factory=dict)
+    clamp: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pairs: tuple[str, ...] = ()
+    span: Span | None = None
+
+
+class LabelRule(Struct, frozen=True):
+    """A declared message: who says it (``source``, on paper ``from``) and how its text is known.
+
+    ``matches`` and ``unless`` are RE2 patterns searched in the text; ``otherwise`` takes what no other label takes.
+    """
+
+    name: str
+    source: str = "user"
+    matches: str | None = None
+    unless: str | None = None
+    otherwise: bool = False
+    span: Span | None = None
+
+
+class Rule(Struct, frozen=True):
+    """One row of ``rules:``: a template's name, its arguments, and the options that all rules share."""
+
+    template: str
+    args: dict[str, Any]
+    id: str = ""
+    excepting: tuple[str, ...] = ()
+    scope: Literal["session", "turn", "run"] = "session"
+    mode: Literal["enforce", "shadow"] = "enforce"
+    severity: Literal["error", "warning"] = "error"
+    span: Span | None = None
+
+
+class Breaker(Struct, frozen=True):
+    """The n-th refusal (in a row, or of equal acts) within a turn, run or session halts it."""
+
+    refusals: int
+    of: Literal["in_a_row", "equal"] = "in_a_row"
+    per: Literal["turn", "run", "session"] = "session"
+
+
+class Example(Struct, frozen=True):
+    """A text and the label it must be given (None: nobody can name it)."""
+
+    text: str
+    label: str | None
+    span: Span | None = None
+
+
+class Terms(Struct, frozen=True):
+    """Everything one contract says.
+
+    ``tools`` None leaves the world open. ``groups`` map a group's name to a selection: a list of names and globs, or
+    ``{"effect": "write"}``. ``aliases`` map another spelling to a declared name. ``outside`` names tools that the
+    protocols do not speak of. ``show`` names the parts of a refusal that the model is told.
+    """
+
+    name: str = ""
+    version: str = ""
+    mode: Literal["enforce", "shadow"] = "enforce"
+    tools: dict[str, Tool] | None = None
+    groups: dict[str, Any] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, LabelRule] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    protocols: tuple[Graph, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    outside: tuple[str, ...] = ()
+    breaker: Breaker | None = None
+    on_violation: Literal["refuse", "halt"] = "refuse"
+    show: tuple[str, ...] = ("reasons", "legal", "repair")
+    count: Literal["attempted", "effective"] = "attempted"
+    forever: bool = False
+    view: Literal["agent", "client"] = "agent"
+    examples: tuple[Example, ...] = ()
+    span: Span | None = None
