@@ -1,0 +1,65 @@
+"""duly: typed sessions for LLM agents.
+
+A contract says which acts an agent may take, in what order, how often and with whose approval; duly holds every run
+to it: live, before a side effect, and later, over recorded runs.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from .machine.contract import Contract, merge
+from .machine.graph import Graph
+from .machine.rules import at_most, must_precede
+from .machine.terms import Breaker, Example, LabelRule, Rule, Terms, Tool
+from .session.decide import decide, observe
+from .session.session import Session
+from .values.errors import Diagnostic, DulyError, Refused
+from .values.event import (
+    Called, Charged, Closed, Decided, Elapsed, Event, Failed, Listed, Opened, Ordered, Received, Returned, Sent,
+)  # fmt: skip
+from .values.verdict import Allowed, Blocked, Legal, NeedsApproval, Reason, Repair, Unrecognized, Verdict, Violation
+
+if TYPE_CHECKING:
+    from .gates.files import load
+    from .gates.gate import Gate
+    from .gates.guard import guard
+    from .gates.labels import Classifier
+    from .notation.blocks import blocks
+    from .notation.protocol import protocol
+    from .notation.transitions import Transition, transitions
+
+__version__ = "0.1.0"
+
+# What loads a parser, YAML or a gate is found on first use, so that `import duly` stays cheap.
+_LATER = {
+    "Classifier": "gates.labels",
+    "Gate": "gates.gate",
+    "Transition": "notation.transitions",
+    "blocks": "notation.blocks",
+    "guard": "gates.guard",
+    "load": "gates.files",
+    "protocol": "notation.protocol",
+    "transitions": "notation.transitions",
+}
+
+__all__ = [
+    "Allowed", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided", "Diagnostic",
+    "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "LabelRule", "Legal", "Listed",
+    "NeedsApproval", "Opened", "Ordered", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent",
+    "Session", "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_most", "blocks", "decide",
+    "guard", "load", "merge", "must_precede", "observe", "protocol", "transitions",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    room = _LATER.get(name)
+    if room is None:
+        raise AttributeError(f"module 'duly' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"duly.{room}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

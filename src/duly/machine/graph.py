@@ -6,6 +6,7 @@ States are numbers counted over the whole graph. A graph without interleaving ha
 
 from msgspec import Struct, field
 
+from duly.values.errors import Diagnostic
 from duly.values.expr import Bind, Guard
 from duly.values.source import Source, Span
 
@@ -44,7 +45,8 @@ class Graph(Struct, frozen=True):
     ``size`` states, numbered from 0; ``start`` is the first state of region 0. ``finals`` are the states in which
     the session may end; a final state without arcs has ended. ``regions`` gives for each state the number of its
     region (empty where there is only one region), ``names`` the names of states where the notation has them,
-    ``payloads`` the type name of a label's payload. ``text`` is the canonical print in the notation it came from.
+    ``payloads`` the type name of a label's payload. ``text`` is the canonical print in the notation it came from, and
+    ``notes`` are the warnings about the text that the graph itself no longer shows (dead text, unused loops).
     """
 
     source: Source
@@ -60,6 +62,7 @@ class Graph(Struct, frozen=True):
     name: str = ""
     notation: str = "strings"
     text: str = ""
+    notes: tuple[Diagnostic, ...] = ()
 
     def span(self, arc: Arc) -> Span:
         return Span(self.source, arc.start, arc.end)

@@ -1,0 +1,287 @@
+"""The contract: terms, compiled once, shared by any number of sessions; loaded, compared, pinned by its digest."""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from duly.values.errors import Diagnostic, DulyError
+from duly.values.plain import write_sorted
+from duly.values.source import Span
+
+from .build import build
+from .condition import Condition
+from .graph import Graph
+from .prepare import Preparer
+from .terms import LabelRule, Rule, Terms, Tool
+
+
+class Contract:
+    """Everything a session is held to, under one name and version.
+
+    Built from parts (protocols and rules) or from ``Terms``; raises DulyError with every fault that leaves no clear
+    meaning. Immutable; safe to share between threads; pickles and copies as its terms.
+    """
+
+    def __init__(
+        self,
+        *parts: Graph | Rule,
+        name: str = "",
+        version: str = "",
+        tools: Iterable[Tool] | None = None,
+        labels: Iterable[LabelRule] = (),
+        **terms: Any,
+    ) -> None:
+        """``parts`` are protocols (``duly.protocol``) and rules (``duly.must_precede`` …); ``tools`` closes the set of tools; ``terms`` are
+        further fields of ``Terms`` (``groups``, ``aliases``, ``outside``, ``breaker``, ``on_violation`` …)."""
+        unknown = [part for part in parts if not isinstance(part, (Graph, Rule))]
+        wrong = [
+            Diagnostic("contract", f"`{part!r:.60}` is neither a protocol nor a rule", help="wrap a text in `duly.protocol(…)`")
+            for part in unknown
+        ]  # fmt: skip
+        wrong += [
+            Diagnostic("contract", f"unknown term `{key}`", help=f"terms are {', '.join(Terms.__struct_fields__)}")
+            for key in terms
+            if key not in Terms.__struct_fields__
+        ]
+        if wrong:
+            raise DulyError(wrong)
+        self._take(
+            Terms(
+                name=name,
+                version=version,
+                tools=None if tools is None else {tool.name: tool for tool in tools},
+                labels={label.name: label for label in labels},
+                protocols=tuple(part for part in parts if isinstance(part, Graph)),
+                rules=tuple(part for part in parts if isinstance(part, Rule)),
+                **terms,
+            )
+        )
+
+    @classmethod
+    def of(cls, terms: Terms) -> "Contract":
+        """The contract that these terms state; raises DulyError."""
+        contract = cls.__new__(cls)
+        contract._take(terms)
+        return contract
+
+    def _take(self, terms: Terms) -> None:
+        built = build(terms)
+        self.terms = terms
+        self.acts = built.acts
+        self.hearings = built.hearings
+        self.unnamed = built.unnamed
+        self.lines = built.lines
+        self.rules = built.rules
+        self.bits = built.bits
+        self.counts = built.counts
+        self.scopes = tuple(count.scope for count in built.counts)
+        self.turn_bits = built.turn_bits
+        self.run_bits = built.run_bits
+        self.start = built.start
+        self.closed = built.closed
+        self.messages = frozenset(terms.labels)
+        self.tools = terms.tools or {}
+        # whether a new turn or run changes anything that a rule can see
+        self.turned = (
+            bool(self.run_bits) or any(scope != "session" for scope in self.scopes) or terms.breaker is not None
+        )
+        self.outcomes = _outcomes(terms)
+        self.preparers = _preparers(terms)
+        self.notes: dict[Any, Any] = {}
+        self._digest: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.terms.name
+
+    @property
+    def version(self) -> str:
+        return self.terms.version
+
+    @property
+    def digest(self) -> str:
+        """``sha256:…`` over the canonical meaning: not over comments, layout, mode or texts for people."""
+        if self._digest is None:
+            self._digest = "sha256:" + sha256(write_sorted(_meaning(self))).hexdigest()
+        return self._digest
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Contract) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of, (self.terms,)
+
+    def __repr__(self) -> str:
+        return f"Contract({self.name or 'unnamed'!r}, version={self.version!r}, {self.digest[:19]})"
+
+
+def _of(terms: Terms) -> Contract:
+    return Contract.of(terms)
+
+
+def merge(contracts: Iterable[Contract]) -> Contract:
+    """One contract that holds a session to all of them.
+
+    The union of rules, protocols side by side over their own alphabets; conflicting declarations are errors.
+    """
+    found = list(contracts)
+    if len(found) == 1:
+        return found[0]
+    faults: list[Diagnostic] = []
+    merged: dict[str, dict[str, Any]] = {"tools": {}, "groups": {}, "aliases": {}, "labels": {}, "facts": {}}
+    for contract in found:
+        for part, into in merged.items():
+            for name, value in (getattr(contract.terms, part) or {}).items():
+                known = into.setdefault(name, value)
+                if _bare(known) != _bare(value):
+                    kind = {"tools": "tool", "groups": "group", "aliases": "alias", "labels": "label", "facts": "fact"}[part]
+                    message = f"the {kind} `{name}` is declared in two ways"
+                    faults.append(Diagnostic("merge", message, help="declare it once, or equally", span=getattr(value, "span", None)))
+    rules: dict[Any, Rule] = {}
+    for contract in found:
+        for rule in contract.rules.values():
+            rules.setdefault((rule.id, repr(_bare(rule))), rule)
+    breakers = {contract.terms.breaker for contract in found} - {None}
+    if len(breakers) > 1:
+        faults.append(Diagnostic("merge", "two contracts set different breakers", help="set it in one of them"))
+    if faults:
+        raise DulyError(faults)
+    terms = [contract.terms for contract in found]
+    return Contract.of(
+        Terms(
+            name=" + ".join(term.name for term in terms if term.name),
+            version=" + ".join(term.version for term in terms if term.version),
+            mode="enforce" if any(term.mode == "enforce" for term in terms) else "shadow",
+            tools=merged["tools"] if any(term.tools is not None for term in terms) else None,
+            groups=merged["groups"],
+            aliases=merged["aliases"],
+            labels=merged["labels"],
+            facts=merged["facts"],
+            protocols=tuple(graph for term in terms for graph in term.protocols),
+            rules=tuple(rules.values()),
+            outside=tuple(dict.fromkeys(name for term in terms for name in term.outside)),
+            breaker=next(iter(breakers), None),
+            on_violation="halt" if any(term.on_violation == "halt" for term in terms) else "refuse",
+            show=tuple(part for part in terms[0].show if all(part in term.show for term in terms)),
+            count="effective" if any(term.count == "effective" for term in terms) else "attempted",
+            forever=any(term.forever for term in terms),
+            examples=tuple(example for term in terms for example in term.examples),
+        )
+    )
+
+
+def _bare(value: Any) -> Any:
+    return structs.replace(value, span=None) if hasattr(value, "span") else value
+
+
+def _outcomes(terms: Terms) -> dict[str, tuple[tuple[str, Condition], ...]]:
+    """Per tool the conditions that name an outcome, ``error`` first; ``~`` stands for uncertain."""
+    found: dict[str, tuple[tuple[str, Condition], ...]] = {}
+    faults: list[Diagnostic] = []
+    for name, tool in (terms.tools or {}).items():
+        texts = [*([("error", tool.error)] if tool.error else []), *tool.outcomes.items()]
+        texts += [("~", tool.uncertain)] if tool.uncertain else []
+        conditions = []
+        for outcome, text in texts:
+            path = f"tools.{name}.{'uncertain' if outcome == '~' else 'error' if outcome == 'error' else f'outcomes.{outcome}'}"
+            try:
+                conditions.append((outcome, _shared(text, tool.span, path)))
+            except DulyError as error:
+                faults.extend(error.diagnostics)
+        if conditions:
+            found[name] = tuple(conditions)
+    if faults:
+        raise DulyError(faults)
+    return found
+
+
+def _shared(text: str, span: Span | None, path: str) -> Condition:
+    known = _CONDITIONS.get(text)
+    if known is None:
+        known = Condition(text, names=("args", "result", "facts"), span=span, path=path)
+        if len(_CONDITIONS) > 1024:
+            _CONDITIONS.clear()
+        _CONDITIONS[text] = known
+    return known
+
+
+_CONDITIONS: dict[str, Condition] = {}
+
+
+def _preparers(terms: Terms) -> dict[str, Preparer]:
+    found: dict[str, Preparer] = {}
+    faults: list[Diagnostic] = []
+    for name, tool in (terms.tools or {}).items():
+        if tool.schema or tool.paths or tool.clamp:
+            try:
+                found[name] = Preparer(tool)
+            except DulyError as error:
+                faults.extend(error.diagnostics)
+    if faults:
+        raise DulyError(faults)
+    return found
+
+
+def _meaning(contract: Contract) -> Any:
+    """What the digest covers, as plain JSON: no spans, mode, comments, examples or texts for people."""
+    terms = contract.terms
+    tools = {name: _plain(tool) for name, tool in (terms.tools or {}).items()}
+    return {
+        "duly": 1,
+        "name": terms.name,
+        "version": terms.version,
+        "tools": None if terms.tools is None else tools,
+        "groups": _plain(terms.groups),
+        "aliases": terms.aliases,
+        "labels": [_plain(label) for label in terms.labels.values()],
+        "facts": _plain(terms.facts),
+        "outside": sorted(terms.outside),
+        "breaker": _plain(terms.breaker),
+        "on_violation": terms.on_violation,
+        "protocols": [
+            {
+                "name": graph.name,
+                "size": graph.size,
+                "start": graph.start,
+                "finals": sorted(graph.finals),
+                "arcs": [_arc(arc) for arc in graph.arcs],
+                "forks": {str(state): _plain(fork) for state, fork in graph.forks.items()},
+                "regions": list(graph.regions),
+                "view": graph.view,
+            }
+            for graph in terms.protocols
+        ],
+        "rules": {
+            rule.id: {k: v for k, v in _plain(rule).items() if k not in ("id", "span", "mode")}
+            for rule in contract.rules.values()
+        },
+    }
+
+
+def _plain(value: Any) -> Any:
+    built = msgspec.to_builtins(value, builtin_types=(msgspec.Raw,), enc_hook=str)
+    if isinstance(built, dict):
+        built.pop("span", None)
+    return built
+
+
+def _arc(arc: Any) -> list[Any]:
+    built = [arc.origin, arc.side, arc.label, arc.target, arc.outcome]
+    if arc.guards or arc.binds or arc.otherwise or arc.group:
+        guards = [[list(g.path), g.op, _operand(g.operand)] for g in arc.guards]
+        binds = [[list(b.path), b.register, b.maybe] for b in arc.binds]
+        built += [guards, binds, arc.otherwise, arc.group]
+    return built
+
+
+def _operand(operand: Any) -> Any:
+    if hasattr(operand, "name"):
+        return {"register": operand.name}
+    value = operand.value
+    return {"literal": list(value) if isinstance(value, tuple) else value}

@@ -1,0 +1,168 @@
+"""What a contract is compiled to: one plan per label, and the shape of a session's state.
+
+A plan fuses every question that the contract asks of one label, so that the cost of a decision depends on the
+machines that the label touches and not on how many rules there are.
+"""
+
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, field
+
+from duly.values.expr import Bind, Guard
+
+from .graph import Arc, Fork
+from .terms import Tool
+
+
+class Edge(Struct, frozen=True):
+    """A way out of a state under conditions: all guards True, or (``otherwise``) every other edge's guards False."""
+
+    target: int
+    guards: tuple[Guard, ...]
+    binds: tuple[Bind, ...]
+    otherwise: bool
+    arc: Arc
+
+
+Move: TypeAlias = int | tuple[Edge, ...]
+"""Where a label leads from one state: straight to a state, or over one of several edges."""
+
+Turns: TypeAlias = dict[str | None, Move]
+"""Where a result leads from one state, by outcome; None stands for every outcome but ``error`` that is not named."""
+
+
+class Row(Struct, frozen=True):
+    """What one protocol says of one label: for each region that mentions it (cursor slot, moves by position)."""
+
+    protocol: int
+    places: tuple[tuple[int, dict[int, Any]], ...]
+
+
+class Line(Struct, frozen=True):
+    """One protocol of the contract: its cursor slots, forks by state, and which states have ended."""
+
+    number: int
+    id: str
+    slots: tuple[int, ...]
+    starts: dict[int, int]
+    forks: dict[int, Fork]
+    slot_of: dict[int, int]
+    parents: dict[int, tuple[int, int]]
+    finals: frozenset[int]
+    acts: frozenset[str]
+    results: frozenset[str]
+    forever: bool
+
+
+class Plan(Struct, frozen=True):
+    """Every question about one act, fused.
+
+    ``want`` are the bits it needs, ``wins`` those that its success sets; ``limits`` pairs of (count slot, tightest
+    limit), ``takes`` the count slots it occupies. ``needs`` and ``caps`` name the rules, for refusals only.
+    """
+
+    label: str
+    tool: Tool | None
+    message: bool
+    rows: tuple[Row, ...]
+    silent: tuple[int, ...]
+    want: int = 0
+    wins: int = 0
+    limits: tuple[tuple[int, int], ...] = ()
+    takes: tuple[int, ...] = ()
+    needs: tuple[tuple[int, str], ...] = ()
+    caps: tuple[tuple[int, int, str], ...] = ()
+    quiet: bool = False
+    moved: tuple[int, ...] = ()
+    checked: bool = False
+    once: bool = False
+
+
+class Hearing(Struct, frozen=True):
+    """What an observation of one label moves: rows of protocols, and the bits that it sets."""
+
+    label: str
+    rows: tuple[Row, ...]
+    wins: int = 0
+
+
+class Open(Struct, frozen=True):
+    """A call that was admitted and has not ended.
+
+    ``before`` are the cursors before it moved the protocols ``moved``; ``took`` the count slots it occupies, with
+    the epoch in which it did; ``bound`` (register, new, old) for what it bound at admission.
+    """
+
+    label: str
+    args: Any
+    batch: str | None = None
+    before: tuple[int, ...] = ()
+    moved: tuple[int, ...] = ()
+    took: tuple[int, ...] = ()
+    epoch: tuple[int, int] = (0, 0)
+    bound: tuple[tuple[str, Any, Any], ...] = ()
+    uncertain: bool = False
+
+
+class Parked(Struct, frozen=True):
+    """An act that waits: for the settlement of the uncertain call ``cause``."""
+
+    label: str
+    args: Any
+    ticket: str
+    cause: str
+
+
+class Waiting(Struct, frozen=True):
+    """A result that its protocol cannot take yet."""
+
+    protocol: int
+    label: str
+    outcome: str
+    payload: Any
+    call: str
+
+
+class More(Struct, frozen=True):
+    """The seldom parts of a state; one shared value while nothing seldom has happened.
+
+    ``fresh`` maps a bit to the one batch whose success set it; ``held`` a protocol to (batch, cursors before the first
+    result of that batch moved it, results since). ``tally`` are refusals for the breaker, by act. ``found`` names the
+    machines that have had a finding in this run. ``origin`` is the instant (seconds since 1970) of elapsed time 0.
+    """
+
+    over: str | None = None
+    frozen: bool = False
+    turn: str | None = None
+    run: str | None = None
+    turns: int = 0
+    runs: int = 0
+    parked: dict[str, Parked] = field(default_factory=dict)
+    waiting: tuple[Waiting, ...] = ()
+    fresh: dict[int, str] = field(default_factory=dict)
+    held: dict[int, tuple[str, tuple[int, ...], tuple[Waiting, ...]]] = field(default_factory=dict)
+    tally: dict[str, int] = field(default_factory=dict)
+    found: frozenset[str] = frozenset()
+    origin: float | None = None
+    mode: str | None = None
+
+
+NOTHING: Final = More()
+EMPTY: Final[dict[str, Any]] = {}
+
+
+class State(Struct, frozen=True):
+    """One session: a cursor per region, facts and counts, registers, open calls. A value; never changed in place.
+
+    ``movers`` holds, per protocol, the call whose admission moved it last, while nothing else has moved it.
+    """
+
+    cursors: tuple[int, ...]
+    movers: tuple[str | None, ...]
+    facts: int = 0
+    data: tuple[int, ...] = ()
+    registers: dict[str, Any] = EMPTY
+    open: dict[str, Open] = EMPTY
+    at: float = 0.0
+    serial: int = 0
+    more: More = NOTHING

@@ -1,0 +1,104 @@
+"""Messages: what the agent learns from people. They begin turns and move what listens to them."""
+
+from msgspec import structs
+
+from duly.machine.contract import Contract
+from duly.machine.ir import NOTHING, Hearing, State
+from duly.values.event import Received
+from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violation
+
+from .move import bind, find, pick, place, turn
+from .settle import drained, finding, unmoved, won
+from .time import renewed
+
+Answer = tuple[Verdict, State]
+
+
+def heard(contract: Contract, state: State, event: Received, happened: bool) -> Answer:
+    """A message: begins a turn where a person said it, and moves what listens to it."""
+    label = event.label
+    if contract.turned and event.turn is None and _from_person(contract, label):
+        state = renewed(contract, state, run=False)
+    if label is None:
+        hearing = contract.unnamed
+        if hearing is None:
+            return _unnamed(), state
+    else:
+        found = contract.hearings.get(label)
+        if label in contract.tools:
+            reason = Reason(
+                "contract", "kind", f"`{label}` is a tool, not a message", got=f"?{label}",
+                help="results come as returned calls; what people say is declared under `labels`",
+            )  # fmt: skip
+            return Violation((reason,), finding=True), state
+        if found is None:
+            return ALLOWED, state
+        hearing = found
+    more = state.more
+    rows = hearing.rows
+    if more is NOTHING and len(rows) == 1 and len(rows[0].places) == 1:
+        slot, column = rows[0].places[0]
+        cursors = state.cursors
+        target = column.get(cursors[slot])
+        if type(target) is int and not contract.lines[rows[0].protocol].forks:
+            single = len(cursors) == 1
+            return ALLOWED, State(
+                (target,) if single else (*cursors[:slot], target, *cursors[slot + 1 :]),
+                (None,) if single else unmoved(state.movers, rows[0].protocol),
+                state.facts | hearing.wins, state.data, state.registers, state.open, state.at, state.serial, more,
+            )  # fmt: skip
+    return _heard(contract, state, hearing, event)
+
+
+def _heard(contract: Contract, state: State, hearing: Hearing, event: Received) -> Answer:
+    state = won(state, hearing.wins, None)
+    payload = event.payload if event.payload is not None else {}
+    reasons: list[Reason] = []
+    taken = False
+    for row in hearing.rows:
+        slot, move = find(row, state.cursors)
+        if type(move) is dict:  # a name that is neither declared a tool nor a message is read as both
+            move = turn(move, "ok")
+        registers = state.registers
+        if move is not None and type(move) is not int:
+            edge = pick(move, payload, registers)
+            move = None
+            if edge is not None:
+                registers, _ = bind(edge, payload, registers)
+                move = edge.target
+        if move is None:
+            line = contract.lines[row.protocol]
+            reasons.append(
+                Reason(line.id, "protocol", f"`?{event.label}` is not expected here", got=f"?{event.label}",
+                       help="the protocol has no place for this message in its state")
+            )  # fmt: skip
+            continue
+        taken = True
+        more = state.more
+        if row.protocol in more.held:
+            more = structs.replace(more, held={p: h for p, h in more.held.items() if p != row.protocol})
+        state = structs.replace(
+            state,
+            cursors=place(contract, row.protocol, state.cursors, slot, move),
+            registers=registers,
+            movers=unmoved(state.movers, row.protocol),
+            more=more,
+        )
+    if state.more.waiting:
+        state = drained(contract, state)
+    if event.label is None:
+        # some protocol has a branch for it here, or nobody knows what was meant
+        return (ALLOWED if taken else _unnamed()), state
+    return finding(state, reasons) if reasons else (ALLOWED, state)
+
+
+def _unnamed() -> Unrecognized:
+    reason = Reason(
+        "message", "unrecognized", "nobody could name this message", got="?Unrecognized", help="ask what was meant"
+    )
+    return Unrecognized((reason,), finding=True)
+
+
+def _from_person(contract: Contract, label: str | None) -> bool:
+    known = contract.terms.labels.get(label) if label is not None else None
+    return known is None or known.source == "user"

@@ -1,0 +1,309 @@
+"""A live session: a contract, a state, and the record of what was said of each event. Safe to share between threads."""
+
+from collections import deque
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from msgspec import Struct, structs
+
+from duly.machine.contract import Contract, merge
+from duly.machine.ir import State
+from duly.values.errors import Refused, fault, suggest
+from duly.values.event import (
+    Called, Closed, Decided, Event, Failed, Found, Ordered, Received, Returned, Sent, sign,
+)  # fmt: skip
+from duly.values.expr import UNSET
+from duly.values.plain import Malformed, plain
+from duly.values.verdict import Allowed, Legal, Reason, Repair, Unrecognized, Verdict, Violation
+
+from .close import owed
+from .decide import decide, malformed, observe
+from .explain import legal
+from .move import ended
+from .repair import repair
+from .snapshot import restore, save
+
+KEPT = 10_000
+"""Entries that a session remembers of its own past, unless it is told otherwise; decisions never need them."""
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """One line of a session's record. ``event`` None marks a reset."""
+
+    event: Event | None
+    verdict: Verdict | None
+
+
+Decide = Callable[[Contract, State, Event], tuple[Verdict, State]]
+
+
+class Session:
+    """One run held to one contract, or to several at once.
+
+    ``step`` decides an event and moves; ``peek`` decides and does not. ``keep`` bounds the record that ``journal``
+    and ``trace`` show (None keeps all of it); what a session decides never depends on it, apart from answering a
+    repeated idempotency key from the record. With ``recorded`` every act has happened all the same (audits, shadow).
+    """
+
+    __slots__ = ("__weakref__", "_lock", "contract", "journal", "recorded", "state")
+
+    contract: Contract
+    state: State
+    journal: "deque[Entry]"
+
+    def __init__(self, *contracts: Contract, keep: int | None = KEPT, recorded: bool = False) -> None:
+        if not contracts or not all(isinstance(contract, Contract) for contract in contracts):
+            raise fault("session", "a session is held to a contract", help="Session(Contract(…)), or duly.load(path)")
+        self.contract = merge(contracts)
+        self.state = self.contract.start
+        self.recorded = recorded
+        self.journal = deque(maxlen=keep)
+        self._lock = Lock()
+
+    def send(self, label: str, payload: Any = None) -> Verdict:
+        """``!label``: the agent calls (a declared tool) or says something."""
+        return self._short(Called if label in self.contract.tools else Sent, label, payload)
+
+    def receive(self, label: str | None, payload: Any = None) -> Verdict:
+        """``?label``: a call answered (a declared tool) or a message; None is a message that nobody could name."""
+        return self._short(Returned if label in self.contract.tools else Received, label, payload)
+
+    def _short(self, kind: Any, label: str | None, payload: Any) -> Verdict:
+        try:
+            event = kind(label) if payload is None else kind(label, plain(payload))
+            if label.__class__ is not str and label is not None:
+                raise Malformed(f"a label is text, not `{type(label).__name__}`")
+        except Malformed as error:
+            return self._refuse(kind(str(label)), str(error))
+        with self._lock:
+            verdict, self.state = (observe if self.recorded else decide)(self.contract, self.state, event)
+            self.journal.append(Entry(event, verdict))
+        return verdict
+
+    def step(self, event: Event) -> Verdict:
+        """Decides an event and moves. Never raises for an event, however odd it is."""
+        try:
+            event = admit(event)
+        except Malformed as error:
+            return self._refuse(event, str(error))
+        with self._lock:
+            event = self._looked_up(event)
+            verdict, self.state = (observe if self.recorded else decide)(self.contract, self.state, event)
+            self.journal.append(Entry(event, verdict))
+        return verdict
+
+    def peek(self, event: Event) -> Verdict:
+        """The verdict that ``step`` would give, and nothing moves or is recorded."""
+        try:
+            event = admit(event)
+        except Malformed as error:
+            return Unrecognized((malformed(str(error)),))
+        with self._lock:
+            return (observe if self.recorded else decide)(self.contract, self.state, self._looked_up(event))[0]
+
+    def peek_send(self, label: str, payload: Any = None) -> Verdict:
+        return self.peek((Called if label in self.contract.tools else Sent)(label, payload))
+
+    def peek_receive(self, label: str | None, payload: Any = None) -> Verdict:
+        return self.peek((Returned if label in self.contract.tools else Received)(label, payload))  # type: ignore[arg-type]
+
+    def require(self, event: Event) -> Allowed:
+        """Steps, and raises ``duly.Refused`` with the verdict unless the event is allowed."""
+        verdict = self.step(event)
+        if not isinstance(verdict, Allowed):
+            raise Refused(verdict)
+        return verdict
+
+    def legal(self) -> tuple[Legal, ...]:
+        """The acts that are not refused for every payload, with their conditions."""
+        return legal(self.contract, self.state)
+
+    def repair(self, label: str) -> Repair | None:
+        """What would make an act of this name legal; None where the contract does not know it."""
+        plan = self.contract.acts.get(label)
+        return repair(self.contract, self.state, plan) if plan is not None else None
+
+    def owed(self) -> tuple[Reason, ...]:
+        """What would be found if the session ended now."""
+        return tuple(owed(self.contract, self.state))
+
+    def status(self, rule: str) -> str:
+        """How a rule or a protocol stands: ``satisfied``, ``violated`` (found in this run) or ``open`` (something is owed).
+
+        Raises DulyError for an id that the contract does not have.
+        """
+        lines = {line.id: line for line in self.contract.lines}
+        if rule not in self.contract.rules and rule not in lines:
+            known = [*self.contract.rules, *lines]
+            raise fault("rule", f"unknown rule `{rule}`", help=suggest(rule, known) or f"rules are {', '.join(known)}")
+        state = self.state
+        if rule in state.more.found:
+            return "violated"
+        if rule in lines:
+            return "satisfied" if ended(lines[rule], state.cursors) else "open"
+        return "satisfied"
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the run may end here: every protocol has ended, no call is open, no result waits."""
+        state = self.state
+        return not state.open and not state.more.waiting and all(ended(line, state.cursors) for line in self.contract.lines)
+
+    @property
+    def is_halted(self) -> bool:
+        over = self.state.more.over
+        return over is not None and over.startswith("halted")
+
+    @property
+    def current_state(self) -> Any:
+        """The name (or number) of the protocol's state; a tuple where there are several cursors, None without protocol."""
+        graphs = self.contract.terms.protocols
+        found = tuple(
+            graph.names.get(self.state.cursors[slot], self.state.cursors[slot])
+            for line, graph in zip(self.contract.lines, graphs, strict=True)
+            for slot in line.slots
+            if self.state.cursors[slot] >= 0
+        )
+        return found[0] if len(found) == 1 else found or None
+
+    @property
+    def registers(self) -> dict[str, Any]:
+        """A copy of what is bound."""
+        return {name: plain(value) for name, value in self.state.registers.items() if value is not UNSET}
+
+    @property
+    def trace(self) -> list[str]:
+        """What was stepped, as labels, refused and unrecognized events included: ``["!Ask", "?Yes"]``."""
+        return [sign(entry.event) if entry.event is not None else "reset" for entry in self.journal]
+
+    def close(self) -> Verdict:
+        """Ends the session; what is owed is found."""
+        return self.step(Closed())
+
+    def reset(self) -> None:
+        """Begins anew. The record stays, with a mark."""
+        with self._lock:
+            self.state = self.contract.start
+            self.journal.append(Entry(None, None))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A snapshot as a plain JSON object; its size depends on the state and not on the history."""
+        with self._lock:
+            return save(self.contract, self.state)
+
+    @classmethod
+    def from_dict(
+        cls, contract: Contract, data: dict[str, Any], *, keep: int | None = KEPT, recorded: bool = False
+    ) -> "Session":
+        """The session that a snapshot holds; raises DulyError where it is damaged or belongs to another contract."""
+        session = cls(contract, keep=keep, recorded=recorded)
+        session.state = restore(session.contract, data)
+        return session
+
+    def _refuse(self, event: Any, message: str) -> Verdict:
+        verdict = Unrecognized((malformed(message),))
+        kind = type(event)
+        if kind in _WITH_PAYLOAD:
+            # what is no plain value is not kept
+            event = structs.replace(event, payload=None)
+        if kind in _KINDS:
+            with self._lock:
+                self.journal.append(Entry(event, verdict))
+        return verdict
+
+    def _looked_up(self, event: Event) -> Event:
+        """Finished calls live in the record, not in the state: what it holds becomes part of the event."""
+        kind = type(event)
+        if kind is Called and event.key is not None and event.found is None:  # type: ignore[union-attr]
+            found = self._recorded_key(event.key)  # type: ignore[union-attr]
+            return structs.replace(event, found=found) if found is not None else event
+        if kind is Returned and event.id is not None and event.id not in self.state.open and event.found is None:  # type: ignore[union-attr]
+            found = self._recorded_call(event.id)  # type: ignore[union-attr]
+            return structs.replace(event, found=found) if found is not None else event
+        return event
+
+    def _recorded_key(self, key: str | None) -> Found | None:
+        for entry in reversed(self.journal):
+            if type(entry.event) is Called and entry.event.key == key and type(entry.verdict) is Allowed:
+                if entry.verdict.replayed:
+                    continue
+                return self._recorded_call(entry.verdict.id) or Found("failed", entry.event.label, entry.verdict.payload)
+            if entry.event is None:
+                return None
+        return None
+
+    def _recorded_call(self, identity: str | None) -> Found | None:
+        """The last call of this id, with its result."""
+        result: Returned | None = None
+        failed = False
+        for entry in reversed(self.journal):
+            event, verdict = entry.event, entry.verdict
+            if event is None:
+                return None
+            if type(event) is Returned and event.id == identity and type(verdict) is not Unrecognized:
+                result = event
+            elif type(event) is Failed and event.id == identity:
+                failed = True
+            elif type(event) is Called and isinstance(verdict, Allowed | Violation) and _number(event, verdict) == identity:
+                payload = verdict.payload if type(verdict) is Allowed else event.payload
+                call = self.state.open.get(identity) if identity is not None else None
+                if call is not None:
+                    return Found("uncertain" if call.uncertain else "open", event.label, payload, id=identity)
+                if result is not None:
+                    if result.outcome == "error":
+                        return Found("failed", event.label, payload, result.payload, "error", identity)
+                    return Found("finished", event.label, payload, result.payload, result.outcome, identity)
+                if failed:
+                    return Found("failed", event.label, payload, id=identity)
+                if type(verdict) is Allowed:
+                    return Found("failed", event.label, payload, id=identity)
+        return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {
+                "contract": self.contract, "state": self.state, "journal": list(self.journal),
+                "keep": self.journal.maxlen, "recorded": self.recorded,
+            }  # fmt: skip
+
+    def __setstate__(self, data: dict[str, Any]) -> None:
+        self.contract = data["contract"]
+        self.state = data["state"]
+        self.journal = deque(data["journal"], maxlen=data["keep"])
+        self.recorded = data["recorded"]
+        self._lock = Lock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Session":
+        # the contract and the state are values, so a copy shares them
+        fresh = type(self).__new__(type(self))
+        fresh.__setstate__(self.__getstate__())
+        return fresh
+
+    __copy__ = lambda self: self.__deepcopy__({})  # noqa: E731
+
+    def __repr__(self) -> str:
+        return f"Session({self.contract.name or 'unnamed'!r}, state={self.current_state!r})"
+
+
+def _number(event: Called, verdict: Verdict) -> str | None:
+    return verdict.id if type(verdict) is Allowed else event.id
+
+
+def admit(event: Event) -> Event:
+    """The event with a plain payload of its own; raises Malformed for what is no event."""
+    kind = type(event)
+    if kind not in _KINDS:
+        raise Malformed(f"`{kind.__name__}` is no event")
+    label = getattr(event, "label", None)
+    if label is not None and type(label) is not str:
+        raise Malformed(f"a label is text, not `{type(label).__name__}`")
+    if kind in (Called, Returned) and label is None:
+        raise Malformed("a call has a label")
+    if kind in _WITH_PAYLOAD and event.payload is not None:  # type: ignore[union-attr]
+        return structs.replace(event, payload=plain(event.payload))  # type: ignore[union-attr]
+    return event
+
+
+_WITH_PAYLOAD = frozenset((Called, Sent, Returned, Received, Decided, Ordered))
+_KINDS = frozenset(Event.__args__)  # type: ignore[attr-defined]

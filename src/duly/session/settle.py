@@ -1,0 +1,306 @@
+"""Results and failures: they settle their calls and move every machine that can take them."""
+
+from typing import Any
+
+from msgspec import structs
+
+from duly.machine.contract import Contract
+from duly.machine.ir import EMPTY, NOTHING, More, Open, Plan, Row, State, Waiting
+from duly.values.event import Failed, Returned
+from duly.values.expr import reach, same
+from duly.values.plain import Malformed
+from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
+
+from .move import find, hears, learn, turn, unbind
+from .time import began
+
+Answer = tuple[Verdict, State]
+
+
+def returned(contract: Contract, state: State, event: Returned, happened: bool) -> Answer:
+    """A result: settles its call by its outcome, then moves rules and protocols."""
+    identity = event.id
+    if identity is None:
+        identity = _paired(contract, state, event)
+    call = state.open.get(identity) if identity is not None else None
+    if call is None or identity is None:
+        return _loose(state, event)
+    label = event.label if event.server is None else f"{event.server}/{event.label}"
+    plan = contract.acts.get(label)
+    name = plan.label if plan is not None else label
+    if call.label != name and not call.label.endswith("/" + name):
+        raise Malformed(f"`{identity}` is a call of `{call.label[:80]}`, not of `{name[:80]}`")
+    outcome = event.outcome
+    if outcome is None:
+        outcome = outcome_of(contract, call, event.payload)
+    return settled(contract, state, identity, call, outcome, event.payload)
+
+
+def outcome_of(contract: Contract, call: Open, result: Any) -> str:
+    """The outcome that the contract's conditions give a result: the first that is true, ``ok`` where none is.
+
+    One that cannot be worked out is ``error``; ``~`` stands for a result that leaves the call uncertain.
+    """
+    conditions = contract.outcomes.get(call.label)
+    if conditions is None:
+        return "ok"
+    values = {"args": call.args, "result": result, "facts": contract.terms.facts}
+    for outcome, condition in conditions:
+        answer = condition(values)
+        if answer is True:
+            return outcome
+        if answer is None:
+            return "error"
+    return "ok"
+
+
+def settled(contract: Contract, state: State, identity: str, call: Open, outcome: str, payload: Any) -> Answer:
+    """The call has ended with this outcome."""
+    plan = contract.acts.get(call.label)
+    tool = plan.tool if plan is not None else None
+    if outcome == "~" or (outcome == "error" and tool is not None and tool.on_error == "unknown"):
+        return ALLOWED, _with_open(state, identity, structs.replace(call, uncertain=True))
+    if outcome == "error":
+        return given_up(contract, state, identity, call, payload)
+    left = {key: value for key, value in state.open.items() if key != identity} if len(state.open) > 1 else EMPTY
+    if plan is None:
+        return ALLOWED, structs.replace(state, open=left)
+    hearing = contract.hearings.get(call.label)
+    if hearing is not None and call.batch is None and state.more is NOTHING and not plan.wins:
+        # a protocol alone, one straight edge
+        rows = hearing.rows
+        if len(rows) == 1 and len(rows[0].places) == 1 and call.moved == plan.moved:
+            slot, column = rows[0].places[0]
+            target = column.get(state.cursors[slot])
+            if type(target) is int and not contract.lines[rows[0].protocol].forks:
+                cursors = state.cursors
+                single = len(cursors) == 1
+                return ALLOWED, State(
+                    (target,) if single else (*cursors[:slot], target, *cursors[slot + 1 :]),
+                    (None,) if single else unmoved(state.movers, rows[0].protocol),
+                    state.facts, state.data, state.registers, left, state.at, state.serial, state.more,
+                )  # fmt: skip
+    state = won(structs.replace(state, open=left), plan.wins, call.batch)
+    return _through(contract, state, identity, call, outcome, payload)
+
+
+def _result(
+    contract: Contract,
+    state: State,
+    protocol: int,
+    row: Row | None,
+    identity: str,
+    call: Open,
+    outcome: str,
+    payload: Any,
+) -> tuple[State, Reason | None]:
+    """One protocol takes a result, lets it wait, goes back to before the call, or finds that nobody named it."""
+    admitted = protocol in call.moved
+    line = contract.lines[protocol]
+    if row is not None:
+        taken = learn(contract, state, row, outcome, payload)
+        if taken is not None:
+            before = state.cursors
+            state = structs.replace(
+                state, cursors=taken[0], registers=taken[1], movers=unmoved(state.movers, protocol)
+            )
+            return _held(state, protocol, call, before, Waiting(protocol, call.label, outcome, payload, identity)), None
+    if outcome == "error":
+        if not admitted:
+            return state, None
+        if state.movers[protocol] == identity:
+            cursors = list(state.cursors)
+            for slot in line.slots:
+                cursors[slot] = call.before[slot]
+            return structs.replace(state, cursors=tuple(cursors), movers=unmoved(state.movers, protocol)), None
+        if row is not None and hears(contract, protocol, call.label, outcome) and find(row, state.cursors)[1] is None:
+            return _wait(state, Waiting(protocol, call.label, outcome, payload, identity)), None
+        return state, Reason(
+            line.id, "outcome", f"`{call.label}` failed after the protocol had moved on", got=f"?{call.label}=error",
+            help="name the outcome `error` where the protocol waits for the result",
+        )  # fmt: skip
+    if row is None:
+        return state, None
+    here = find(row, state.cursors)[1]
+    if here is None and admitted and hears(contract, protocol, call.label, outcome):
+        return _wait(state, Waiting(protocol, call.label, outcome, payload, identity)), None
+    if here is not None and turn(here, outcome) is not None:
+        reason = Reason(
+            line.id, "guard", f"the result of `{call.label}` fits no edge here", got=f"?{call.label}={outcome}",
+            help="its guards do not hold, or a field that is bound is missing",
+        )  # fmt: skip
+        return state, reason
+    what = f"no edge names the outcome `{outcome}` of `{call.label}`" if admitted else (
+        f"`?{call.label}` is not expected here"
+    )
+    return state, Reason(line.id, "outcome", what, got=f"?{call.label}={outcome}", help="name the outcome in the protocol")
+
+
+def failed(contract: Contract, state: State, event: Failed, happened: bool) -> Answer:
+    """A call broke off: without effect it is given back; with unknown effect it stays, uncertain, until settled."""
+    call = state.open.get(event.id)
+    if call is None:
+        reason = Reason("call", "ungated", f"no open call `{event.id[:80]}`", help="a failure names the call that failed")
+        return Violation((reason,), finding=True), state
+    if event.effect == "none":
+        return given_up(contract, state, event.id, call)
+    return ALLOWED, _with_open(state, event.id, structs.replace(call, uncertain=True))
+
+
+def given_up(contract: Contract, state: State, identity: str, call: Open, payload: Any = None) -> Answer:
+    """A call that is known not to have happened: what it holds is given back, protocols take ``error`` or go back."""
+    left = {key: value for key, value in state.open.items() if key != identity}
+    state = _given_back(contract, structs.replace(state, open=left), call)
+    return _through(contract, state, identity, call, "error", payload)
+
+
+def _through(contract: Contract, state: State, identity: str, call: Open, outcome: str, payload: Any) -> Answer:
+    """Hands the end of a call to every protocol that did not refuse it."""
+    hearing = contract.hearings.get(call.label)
+    reasons: list[Reason] = []
+    for line in contract.lines:
+        if call.label in line.acts and line.number not in call.moved:
+            continue  # this machine said no, so for it the call never was
+        row = None
+        if hearing is not None:
+            row = next((row for row in hearing.rows if row.protocol == line.number), None)
+        state, reason = _result(contract, state, line.number, row, identity, call, outcome, payload)
+        if reason is not None:
+            reasons.append(reason)
+    if state.more.waiting:
+        state = drained(contract, state)
+    return finding(state, reasons) if reasons else (ALLOWED, state)
+
+
+def _loose(state: State, event: Returned) -> Answer:
+    """A result without an open call: again, against the record, or past the gate."""
+    known = event.found
+    if known is not None and known.status == "finished":
+        if same(known.result, event.payload):
+            return ALLOWED, state
+        reason = Reason(
+            "call", "contradiction", f"`{event.label}` was answered before with another result", got=f"?{event.label}",
+            help="the first result stands",
+        )  # fmt: skip
+        return Violation((reason,), finding=True), state
+    reason = Reason(
+        "call", "ungated", f"`{event.label}` returned without an admitted call", got=f"?{event.label}",
+        help="a tool ran past the gate",
+    )  # fmt: skip
+    return Violation((reason,), finding=True), state
+
+
+def _paired(contract: Contract, state: State, event: Returned) -> str | None:
+    """The call that a result without an id answers: the only open one, or the only one that its fields pick out."""
+    label = event.label if event.server is None else f"{event.server}/{event.label}"
+    plan = contract.acts.get(label)
+    name = plan.label if plan is not None else label
+    mine = [identity for identity, call in state.open.items() if call.label == name]
+    if len(mine) <= 1:
+        return mine[0] if mine else None
+    fields = plan.tool.pairs if plan is not None and plan.tool is not None else ()
+    if fields:
+        mine = [
+            identity
+            for identity in mine
+            if all(same(reach(state.open[identity].args, (field,)), reach(event.payload, (field,))) for field in fields)
+        ]
+    if len(mine) != 1 or not fields:
+        raise Malformed(f"`{event.label}` has several open calls; a result names the one it answers by `id`")
+    return mine[0]
+
+
+def settle_act(state: State, plan: Plan, batch: str | None) -> State:
+    """What is said has succeeded when it is admitted."""
+    return won(state, plan.wins, batch)
+
+
+def won(state: State, wins: int, batch: str | None) -> State:
+    if not wins:
+        return state
+    more = state.more
+    fresh = more.fresh
+    gained = wins & ~state.facts
+    stale = [bit for bit, owner in fresh.items() if bit & wins and owner != batch]
+    if stale or (batch is not None and gained):
+        fresh = {bit: owner for bit, owner in fresh.items() if bit not in stale}
+        if batch is not None:
+            while gained:
+                bit = gained & -gained
+                fresh[bit] = batch
+                gained ^= bit
+        more = structs.replace(more, fresh=fresh)
+    return structs.replace(state, facts=state.facts | wins, more=more)
+
+
+def _given_back(contract: Contract, state: State, call: Open) -> State:
+    """The count, the place and the bindings of a call that is known not to have happened."""
+    data = state.data
+    if call.took:
+        counts = list(data)
+        for slot in call.took:
+            if not began(contract, state.more, contract.scopes[slot], call.epoch):
+                counts[slot] -= 1
+        data = tuple(counts)
+    registers = unbind(call.bound, state.registers) if call.bound else state.registers
+    return structs.replace(state, data=data, registers=registers)
+
+
+def _held(state: State, protocol: int, call: Open, before: tuple[int, ...], result: Waiting) -> State:
+    """Remembers where a protocol stood before the first result of a batch, so that siblings permit nothing."""
+    more = state.more
+    known = more.held.get(protocol)
+    if call.batch is None:
+        if known is None:
+            return state
+        held = {p: h for p, h in more.held.items() if p != protocol}
+    elif known is not None and known[0] == call.batch:
+        held = {**more.held, protocol: (known[0], known[1], (*known[2], result))}
+    else:
+        held = {**more.held, protocol: (call.batch, before, (result,))}
+    return structs.replace(state, more=structs.replace(more, held=held))
+
+
+def drained(contract: Contract, state: State) -> State:
+    """Takes what waits, in the order of its arrival, for as long as something can be taken."""
+    moved = True
+    while moved and state.more.waiting:
+        moved = False
+        for index, waiting in enumerate(state.more.waiting):
+            hearing = contract.hearings.get(waiting.label)
+            row = next((r for r in hearing.rows if r.protocol == waiting.protocol), None) if hearing is not None else None
+            taken = learn(contract, state, row, waiting.outcome, waiting.payload) if row is not None else None
+            if taken is None:
+                continue
+            rest = (*state.more.waiting[:index], *state.more.waiting[index + 1 :])
+            state = structs.replace(
+                state,
+                cursors=taken[0],
+                registers=taken[1],
+                movers=unmoved(state.movers, waiting.protocol),
+                more=structs.replace(state.more, waiting=rest),
+            )
+            moved = True
+            break
+    return state
+
+
+def _wait(state: State, waiting: Waiting) -> State:
+    return structs.replace(state, more=structs.replace(state.more, waiting=(*state.more.waiting, waiting)))
+
+
+def _with_open(state: State, identity: str, call: Open) -> State:
+    return structs.replace(state, open={**state.open, identity: call})
+
+
+def finding(state: State, reasons: list[Reason]) -> Answer:
+    more: More = state.more
+    marked = tuple(
+        structs.replace(reason, follow_on=True) if reason.rule in more.found else reason for reason in reasons
+    )
+    more = structs.replace(more, found=more.found | {reason.rule for reason in reasons})
+    return Violation(marked, finding=True), structs.replace(state, more=more)
+
+
+def unmoved(movers: tuple[str | None, ...], protocol: int) -> tuple[str | None, ...]:
+    return (None,) if len(movers) == 1 else (*movers[:protocol], None, *movers[protocol + 1 :])

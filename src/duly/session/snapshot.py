@@ -1,0 +1,212 @@
+"""A session on paper: O(state) in size, bound to the contract's digest, checked field by field when it comes back."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from duly.machine.contract import Contract
+from duly.machine.ir import EMPTY, NOTHING, More, Open, Parked, State, Waiting
+from duly.values.errors import DulyError, fault
+from duly.values.expr import UNSET
+from duly.values.plain import Malformed, read_json, write_json
+
+FORMAT = 1
+
+
+class SavedOpen(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An open call; ``args`` and values of registers are JSON text, so that decimals stay exact."""
+
+    label: str
+    args: str
+    batch: str | None = None
+    before: list[int] = field(default_factory=list)
+    moved: list[int] = field(default_factory=list)
+    took: list[int] = field(default_factory=list)
+    epoch: tuple[int, int] = (0, 0)
+    bound: list[tuple[str, str | None, str | None]] = field(default_factory=list)
+    uncertain: bool = False
+
+
+class SavedWaiting(Struct, frozen=True, forbid_unknown_fields=True):
+    protocol: int
+    label: str
+    outcome: str
+    payload: str
+    call: str
+
+
+class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    over: str | None = None
+    frozen: bool = False
+    turn: str | None = None
+    run: str | None = None
+    turns: int = 0
+    runs: int = 0
+    parked: dict[str, tuple[str, str, str, str]] = field(default_factory=dict)
+    waiting: list[SavedWaiting] = field(default_factory=list)
+    fresh: dict[str, str] = field(default_factory=dict)
+    held: dict[str, tuple[str, list[int], list[SavedWaiting]]] = field(default_factory=dict)
+    tally: dict[str, int] = field(default_factory=dict)
+    found: list[str] = field(default_factory=list)
+    origin: float | None = None
+    mode: str | None = None
+
+
+class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The whole snapshot."""
+
+    duly: int
+    contract: str
+    digest: str
+    cursors: list[int]
+    facts: str = "0"
+    data: list[int] = field(default_factory=list)
+    movers: list[str | None] = field(default_factory=list)
+    registers: str = "{}"
+    open: dict[str, SavedOpen] = field(default_factory=dict)
+    at: float = 0.0
+    serial: int = 0
+    more: SavedMore = field(default_factory=SavedMore)
+
+
+def save(contract: Contract, state: State) -> dict[str, Any]:
+    """The state as a plain JSON object."""
+    more = state.more
+    saved = Saved(
+        duly=FORMAT,
+        contract=contract.name,
+        digest=contract.digest,
+        cursors=list(state.cursors),
+        facts=f"{state.facts:x}",
+        data=list(state.data),
+        movers=list(state.movers),
+        registers=write_json(state.registers),
+        open={
+            identity: SavedOpen(
+                call.label, write_json(call.args), call.batch, list(call.before), list(call.moved), list(call.took),
+                call.epoch, [(name, _text(new), _text(old)) for name, new, old in call.bound], call.uncertain,
+            )
+            for identity, call in state.open.items()
+        },
+        at=state.at,
+        serial=state.serial,
+        more=SavedMore(
+            more.over, more.frozen, more.turn, more.run, more.turns, more.runs,
+            {key: (p.label, write_json(p.args), p.ticket, p.cause) for key, p in more.parked.items()},
+            [_waiting(waiting) for waiting in more.waiting],
+            {f"{bit:x}": batch for bit, batch in more.fresh.items()},
+            {str(p): (batch, list(before), [_waiting(w) for w in results]) for p, (batch, before, results) in more.held.items()},
+            dict(more.tally), sorted(more.found), more.origin, more.mode,
+        ),
+    )  # fmt: skip
+    built: dict[str, Any] = msgspec.to_builtins(saved)
+    return built
+
+
+def restore(contract: Contract, data: Any) -> State:
+    """The state that a snapshot holds; raises DulyError where it is none, or belongs to another contract."""
+    try:
+        saved = msgspec.convert(data, Saved)
+    except msgspec.ValidationError as error:
+        raise fault("snapshot", f"not a snapshot: {str(error).lower()}", help="give what `to_dict` returned") from None
+    if saved.duly != FORMAT:
+        raise fault(
+            "snapshot", f"a snapshot of format {saved.duly}; this duly reads format {FORMAT}", help="use the newer duly"
+        )
+    if saved.digest != contract.digest:
+        raise fault(
+            "snapshot",
+            f"the snapshot belongs to `{saved.contract or 'another contract'}` ({saved.digest[:19]}), not to this contract ({contract.digest[:19]})",
+            help="restore it with the contract it was made with, or migrate it",
+        )
+    try:
+        state = _state(contract, saved)
+    except (Malformed, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise fault("snapshot", f"a damaged snapshot: {str(error).lower()}", help="go back to an earlier one") from None
+    _check(contract, state)
+    return state
+
+
+def _state(contract: Contract, saved: Saved) -> State:
+    more = saved.more
+    registers = read_json(saved.registers)
+    if type(registers) is not dict:
+        raise Malformed("the registers are no object")
+    rest = More(
+        over=more.over, frozen=more.frozen, turn=more.turn, run=more.run, turns=more.turns, runs=more.runs,
+        parked={key: Parked(p[0], read_json(p[1]), p[2], p[3]) for key, p in more.parked.items()},
+        waiting=tuple(_awaited(waiting) for waiting in more.waiting),
+        fresh={int(bit, 16): batch for bit, batch in more.fresh.items()},
+        held={
+            int(p): (batch, tuple(before), tuple(_awaited(w) for w in results))
+            for p, (batch, before, results) in more.held.items()
+        },
+        tally=dict(more.tally), found=frozenset(more.found), origin=more.origin, mode=more.mode,
+    )  # fmt: skip
+    calls: dict[str, Open] = {}
+    for identity, call in saved.open.items():
+        bound = []
+        for name, new, old in call.bound:
+            # a value is the register's own where it still stands there, so that giving back finds it again
+            mine = UNSET if new is None else read_json(new)
+            if name in registers and new is not None and write_json(registers[name]) == new:
+                mine = registers[name]
+            bound.append((name, mine, UNSET if old is None else read_json(old)))
+        calls[identity] = Open(
+            call.label, read_json(call.args), call.batch, tuple(call.before), tuple(call.moved), tuple(call.took),
+            call.epoch, tuple(bound), call.uncertain,
+        )  # fmt: skip
+    return State(
+        cursors=tuple(saved.cursors), movers=tuple(saved.movers), facts=int(saved.facts, 16), data=tuple(saved.data),
+        registers=registers or EMPTY, open=calls or EMPTY, at=saved.at, serial=saved.serial,
+        more=NOTHING if rest == NOTHING else rest,
+    )  # fmt: skip
+
+
+def _check(contract: Contract, state: State) -> None:
+    """What a digest cannot vouch for: a state that this contract could never be in."""
+    start = contract.start
+    wrong = []
+    if len(state.cursors) != len(start.cursors) or len(state.movers) != len(start.movers):
+        wrong.append("another number of protocols")
+    else:
+        for line, graph in zip(contract.lines, contract.terms.protocols, strict=True):
+            for number, slot in enumerate(line.slots):
+                at = state.cursors[slot]
+                if not -1 <= at < graph.size or (at == -1 and number == 0):
+                    wrong.append(f"a position that `{line.id}` does not have")
+                elif at >= 0 and graph.regions and graph.regions[at] != number:
+                    wrong.append(f"a position of another side of `{line.id}`")
+    if len(state.data) != len(start.data) or any(count < 0 for count in state.data):
+        wrong.append("counts that no run can have")
+    if state.facts < 0 or state.facts >> len(contract.bits):
+        wrong.append("facts that the contract does not know")
+    for identity, call in state.open.items():
+        if call.moved and len(call.before) != len(start.cursors):
+            wrong.append(f"an open call `{identity[:40]}` without the place it came from")
+        if any(not 0 <= p < len(contract.lines) for p in call.moved) or any(not 0 <= s < len(state.data) for s in call.took):
+            wrong.append(f"an open call `{identity[:40]}` that holds what does not exist")
+    if any(not 0 <= w.protocol < len(contract.lines) for w in state.more.waiting):
+        wrong.append("a result that waits in a protocol that does not exist")
+    if state.at < 0 or state.at != state.at or state.serial < 0:
+        wrong.append("a time that no session has")
+    if wrong:
+        raise DulyError(
+            [*fault("snapshot", f"a damaged snapshot: it holds {what}", help="go back to an earlier one").diagnostics][0]
+            for what in dict.fromkeys(wrong)
+        )
+
+
+def _text(value: Any) -> str | None:
+    return None if value is UNSET else write_json(value)
+
+
+def _waiting(waiting: Waiting) -> SavedWaiting:
+    return SavedWaiting(waiting.protocol, waiting.label, waiting.outcome, write_json(waiting.payload), waiting.call)
+
+
+def _awaited(saved: SavedWaiting) -> Waiting:
+    return Waiting(saved.protocol, saved.label, saved.outcome, read_json(saved.payload), saved.call)
+
+
