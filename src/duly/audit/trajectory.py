@@ -1,5 +1,6 @@
 """A recorded run as events that nobody has named yet, and the recorder with which readers write it down."""
 
+from array import array
 from collections.abc import Iterable
 from typing import Any, Final, Literal
 
@@ -17,11 +18,15 @@ REMEMBERED: Final = 10_000
 
 
 class Problem(Struct, frozen=True):
-    """A record that could not be read, or that speaks of one that is missing: the run is incomplete."""
+    """A record that could not be read, or that speaks of one that is missing: the run is incomplete.
+
+    ``index`` counts the events of the run before it: what is found later may rest on what is absent here.
+    """
 
     kind: str
     message: str
     line: int | None = None
+    index: int = 0
 
     def diagnostic(self, file: str) -> Diagnostic:
         path = file if self.line is None else f"{file}:{self.line}"
@@ -35,7 +40,8 @@ class Trajectory(Struct):
     ``problems``, ``ended`` and ``left_out`` are complete when all events have been taken. ``ended`` says that the
     record shows the run's end. ``left_out`` counts by kind what is recorded and is neither an act nor known to the
     agent.
-    ``tells_errors`` is false where the format cannot say that a call failed.
+    ``tells_errors`` is false where the format cannot say that a call failed. ``lines`` holds the line of the file on
+    which each event's record begins.
     """
 
     file: str
@@ -50,6 +56,7 @@ class Trajectory(Struct):
     format: str = ""
     tells_errors: bool = True
     left_out: dict[str, int] = field(default_factory=dict)
+    lines: "array[int]" = field(default_factory=lambda: array("Q"))
 
     def rewarded(self, reward: Any) -> None:
         """Takes a reward from 0 to 1; the run passed when it is 1."""
@@ -69,10 +76,11 @@ class Recorder:
     call had, to the first waiting call of its name.
     """
 
-    __slots__ = ("_answered", "_batches", "_calls", "_events", "_open", "_outer", "trajectory")
+    __slots__ = ("_answered", "_batches", "_calls", "_events", "_open", "_outer", "line", "trajectory")
 
-    def __init__(self, trajectory: Trajectory) -> None:
+    def __init__(self, trajectory: Trajectory, *, line: int = 1) -> None:
         self.trajectory = trajectory
+        self.line = line
         self._events: list[Event] = []
         self._calls = 0
         self._batches = 0
@@ -86,20 +94,21 @@ class Recorder:
         return taken
 
     def add(self, event: Event) -> None:
-        """An event that is one on paper already."""
+        """An event of the record on the current line."""
         self._events.append(event)
+        self.trajectory.lines.append(self.line)
 
     def heard(self, text: str, *, at: float | None = None) -> None:
         """A person spoke."""
         if STOP in text:
             text = text.replace(STOP, "")
             self.trajectory.ended = True
-        self._events.append(Received(None, {"text": text.strip()}, at=at))
+        self.add(Received(None, {"text": text.strip()}, at=at))
 
     def said(self, text: str, *, at: float | None = None) -> None:
         """The agent spoke; white space alone is no message."""
         if text and not text.isspace():
-            self._events.append(Sent(None, {"text": text}, at=at))
+            self.add(Sent(None, {"text": text}, at=at))
 
     def batch(self) -> str:
         """A name for the calls of one message."""
@@ -116,7 +125,7 @@ class Recorder:
         if id is not None:
             self._outer.setdefault(id, []).append(number)
         payload, raw = _arguments(arguments)
-        self._events.append(Called(name, payload, id=number, at=at, batch=batch, raw=raw))
+        self.add(Called(name, payload, id=number, at=at, batch=batch, raw=raw))
 
     def returned(
         self,
@@ -126,28 +135,29 @@ class Recorder:
         name: str | None = None,
         error: bool = False,
         at: float | None = None,
-        line: int | None = None,
     ) -> None:
         """A call answered; ``error`` is the transport's own word that it failed."""
         number, label = self._match(id, name)
         if label is None:
             shown = f" `{id[:80]}`" if id else ""
-            self.problem("missing", f"a result{shown} belongs to a call that is not recorded", line)
+            self.problem("missing", f"a result{shown} belongs to a call that is not recorded")
             return
         if type(payload) is not str:
             try:
                 payload = plain(payload)
             except Malformed as error_:
-                self.problem("malformed", f"the result of `{label[:80]}` cannot be read: {error_}", line)
+                self.problem("malformed", f"the result of `{label[:80]}` cannot be read: {error_}")
                 payload = None
-        self._events.append(Returned(label, payload, number, "error" if error else None, at))
+        self.add(Returned(label, payload, number, "error" if error else None, at))
 
     def knows(self, id: str) -> bool:
         """Whether a call had this outer id."""
         return id in self._outer or id in self._answered
 
-    def problem(self, kind: str, message: str, line: int | None = None) -> None:
-        self.trajectory.problems.append(Problem(kind, message, line))
+    def problem(self, kind: str, message: str) -> None:
+        """Something on the current line that cannot be read, or that shows that something is missing."""
+        trajectory = self.trajectory
+        trajectory.problems.append(Problem(kind, message, self.line, len(trajectory.lines)))
 
     def leave_out(self, kind: str) -> None:
         counts = self.trajectory.left_out

@@ -29,7 +29,7 @@ class Chat:
     def read(self, document: Document) -> Iterator[Trajectory]:
         if any(is_message(value) for value in document.head):
             trajectory, recorder = begin(document, document.stem, format=self.name, tells_errors=self.tells_errors)
-            follow(document, recorder, _hear)
+            follow(document, recorder, hear)
             yield trajectory
         elif any(_exchange(value) is not None for value in document.head):
             yield from self._exchanges(document)
@@ -56,12 +56,18 @@ class Chat:
         task, trial = first_text(value, "task_id"), first_text(value, "trial")
         name = first_text(value, *IDS) or (task if task is None or trial is None else f"{task}/{trial}")
         trajectory, recorder = begin(
-            document, name or run, task=task, trial=trial, format=self.name, tells_errors=self.tells_errors
+            document,
+            name or run,
+            line=record.line,
+            task=task,
+            trial=trial,
+            format=self.name,
+            tells_errors=self.tells_errors,
         )
         if "reward" in value:
             trajectory.rewarded(value["reward"])
         for message in messages:
-            hear(recorder, message, record.line)
+            hear(recorder, message)
         trajectory.events = recorder.take()
         return trajectory
 
@@ -91,8 +97,9 @@ class Chat:
                 fresh = messages[len(asked) :]
                 if fresh and type(fresh[0]) is dict and fresh[0].get("role") == "assistant":
                     fresh = fresh[1:]
+            recorder.line = record.line
             for message in [*fresh, *answer]:
-                hear(recorder, message, record.line)
+                hear(recorder, message)
             asked = messages
         if recorder is not None:
             yield _finished(recorder)
@@ -122,10 +129,6 @@ class Blocks(Chat):
 _BLOCKS: Final = frozenset(
     {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use"}
 )
-
-
-def _hear(recorder: Recorder, value: Any, line: int) -> None:
-    hear(recorder, value, line)
 
 
 def _messages(value: Any) -> list[Any] | None:

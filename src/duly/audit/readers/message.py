@@ -21,17 +21,17 @@ def is_message(value: Any) -> bool:
     return type(role) is str and role in _ROLES
 
 
-def hear(recorder: Recorder, message: Any, line: int | None = None, at: float | None = None) -> None:
+def hear(recorder: Recorder, message: Any, at: float | None = None) -> None:
     """Writes one message down; what it cannot read becomes a problem of the run."""
     if type(message) is not dict:
-        recorder.problem("malformed", "a message that is not an object", line)
+        recorder.problem("malformed", "a message that is not an object")
         return
     role = message.get("role")
     tell = _ROLES.get(role) if type(role) is str else None
     if tell is None:
-        recorder.problem("malformed", f"a message with the unknown role `{str(role)[:40]}`", line)
+        recorder.problem("malformed", f"a message with the unknown role `{str(role)[:40]}`")
         return
-    tell(recorder, message, line, at)
+    tell(recorder, message, at)
 
 
 def parts(content: Any) -> list[dict[str, Any]] | None:
@@ -55,20 +55,20 @@ def text_of(content: Any) -> Any:
     return content
 
 
-def _instructs(recorder: Recorder, message: dict[str, Any], line: int | None, at: float | None) -> None:
+def _instructs(recorder: Recorder, message: dict[str, Any], at: float | None) -> None:
     return
 
 
-def _user(recorder: Recorder, message: dict[str, Any], line: int | None, at: float | None) -> None:
+def _user(recorder: Recorder, message: dict[str, Any], at: float | None) -> None:
     found = parts(message.get("content"))
     if found is None:
-        recorder.problem("malformed", "a user message whose content cannot be read", line)
+        recorder.problem("malformed", "a user message whose content cannot be read")
         return
     texts: list[str] = []
     others = False
     for part in found:
         if _is_result(part):
-            _result(recorder, part, line, at)
+            _result(recorder, part, at)
             others = True
         elif part.get("type") in _TEXTS and type(part.get("text")) is str:
             texts.append(part["text"])
@@ -77,10 +77,10 @@ def _user(recorder: Recorder, message: dict[str, Any], line: int | None, at: flo
         recorder.heard("\n".join(texts), at=at)
 
 
-def _assistant(recorder: Recorder, message: dict[str, Any], line: int | None, at: float | None) -> None:
+def _assistant(recorder: Recorder, message: dict[str, Any], at: float | None) -> None:
     found = parts(message.get("content"))
     if found is None:
-        recorder.problem("malformed", "an assistant message whose content cannot be read", line)
+        recorder.problem("malformed", "an assistant message whose content cannot be read")
         found = []
     texts = [part["text"] for part in found if part.get("type") in _TEXTS and type(part.get("text")) is str]
     if texts:
@@ -92,7 +92,7 @@ def _assistant(recorder: Recorder, message: dict[str, Any], line: int | None, at
     if type(listed) is list:
         calls += [_call(call) for call in listed]
     elif listed is not None:
-        recorder.problem("malformed", "`tool_calls` that is not a list", line)
+        recorder.problem("malformed", "`tool_calls` that is not a list")
     legacy = message.get("function_call")
     if type(legacy) is dict:
         calls.append((legacy.get("name"), legacy.get("arguments"), None))
@@ -101,13 +101,13 @@ def _assistant(recorder: Recorder, message: dict[str, Any], line: int | None, at
         if type(name) is str and name:
             recorder.called(name, arguments, id=_id(id), batch=batch, at=at)
         else:
-            recorder.problem("malformed", "a call without the name of its tool", line)
+            recorder.problem("malformed", "a call without the name of its tool")
     for part in found:
         if _is_result(part):
-            _result(recorder, part, line, at)
+            _result(recorder, part, at)
 
 
-def _tool(recorder: Recorder, message: dict[str, Any], line: int | None, at: float | None) -> None:
+def _tool(recorder: Recorder, message: dict[str, Any], at: float | None) -> None:
     name = message.get("name")
     id = _id(message.get("tool_call_id"))
     if id is None:
@@ -120,7 +120,6 @@ def _tool(recorder: Recorder, message: dict[str, Any], line: int | None, at: flo
         name=name if type(name) is str and name else None,
         error=message.get("error") is True or message.get("is_error") is True or message.get("status") == "error",
         at=at,
-        line=line,
     )
 
 
@@ -129,13 +128,12 @@ def _is_result(part: dict[str, Any]) -> bool:
     return type(kind) is str and kind.endswith("tool_result")
 
 
-def _result(recorder: Recorder, part: dict[str, Any], line: int | None, at: float | None) -> None:
+def _result(recorder: Recorder, part: dict[str, Any], at: float | None) -> None:
     recorder.returned(
         text_of(part.get("content", "")),
         id=_id(part.get("tool_use_id")),
         error=part.get("is_error") is True,
         at=at,
-        line=line,
     )
 
 
@@ -155,7 +153,7 @@ def _id(value: Any) -> str | None:
     return value if type(value) is str and value else None
 
 
-_ROLES: Final[dict[str, Callable[[Recorder, dict[str, Any], int | None, float | None], None]]] = {
+_ROLES: Final[dict[str, Callable[[Recorder, dict[str, Any], float | None], None]]] = {
     "system": _instructs,
     "developer": _instructs,
     "user": _user,

@@ -30,16 +30,16 @@ def _is_event(value: Any) -> bool:
     return type(value) is dict and type(value.get("event")) is str and value["event"] in KINDS
 
 
-def _hear(recorder: Recorder, value: Any, line: int) -> None:
+def _hear(recorder: Recorder, value: Any) -> None:
     if not _is_event(value):
         kind = value.get("event") if type(value) is dict else None
         word = f"an unknown event `{kind[:40]}`" if type(kind) is str else "a record that is not an event"
-        recorder.problem("malformed", word, line)
+        recorder.problem("malformed", word)
         return
     try:
         event: Event = msgspec.convert(plain(value), KINDS[value["event"]])
     except (msgspec.ValidationError, Malformed) as error:
-        recorder.problem("malformed", f"not an event: {str(error)[:200].lower()}", line)
+        recorder.problem("malformed", f"not an event: {str(error)[:200].lower()}")
         return
     if type(event) is Closed:
         recorder.trajectory.ended = True

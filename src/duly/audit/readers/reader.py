@@ -25,9 +25,9 @@ class Reader(Protocol):
     def read(self, document: Document) -> Iterator[Trajectory]: ...
 
 
-def begin(document: Document, run: str, **facts: Any) -> tuple[Trajectory, Recorder]:
+def begin(document: Document, run: str, *, line: int = 1, **facts: Any) -> tuple[Trajectory, Recorder]:
     trajectory = Trajectory(file=str(document.path), run=run, **facts)
-    return trajectory, Recorder(trajectory)
+    return trajectory, Recorder(trajectory, line=line)
 
 
 def lost(document: Document, record: Record, run: str, format: str) -> Trajectory:
@@ -38,23 +38,19 @@ def lost(document: Document, record: Record, run: str, format: str) -> Trajector
     return trajectory
 
 
-def follow(
-    document: Document,
-    recorder: Recorder,
-    hear: Callable[[Recorder, Any, int], None],
-    records: Iterable[Record] | None = None,
-) -> None:
+def follow(document: Document, recorder: Recorder, hear: Callable[[Recorder, Any], None]) -> None:
     """Writes down a run whose records are those of the document; a long one is handed on while it is read."""
-    flow = _flow(recorder, hear, document.records() if records is None else records)
+    flow = _flow(recorder, hear, document.records())
     recorder.trajectory.events = flow if document.long else list(flow)
 
 
-def _flow(recorder: Recorder, hear: Callable[[Recorder, Any, int], None], records: Iterable[Record]) -> Iterator[Event]:
+def _flow(recorder: Recorder, hear: Callable[[Recorder, Any], None], records: Iterable[Record]) -> Iterator[Event]:
     for record in records:
+        recorder.line = record.line
         if record.problem is not None:
-            recorder.trajectory.problems.append(record.problem)
+            recorder.problem(record.problem.kind, record.problem.message)
         else:
-            hear(recorder, record.value, record.line)
+            hear(recorder, record.value)
         yield from recorder.take()
 
 

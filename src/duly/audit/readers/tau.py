@@ -31,10 +31,12 @@ class Tau:
                     record = type(record)(None, record.line, problem)
                 yield lost(document, record, f"{document.stem}/{number}", self.name)
                 continue
-            trajectory, recorder = begin(document, f"{document.stem}/{number}", format=self.name, tells_errors=False)
+            trajectory, recorder = begin(
+                document, f"{document.stem}/{number}", line=record.line, format=self.name, tells_errors=False
+            )
             _facts(trajectory, value)
             for message in value["traj"]:
-                hear(recorder, message, record.line)
+                hear(recorder, message)
             trajectory.events = recorder.take()
             # a reward is given when the environment is done
             trajectory.ended = trajectory.ended or trajectory.reward is not None
@@ -60,9 +62,9 @@ class FewShot:
                     record = type(record)(None, record.line, problem)
                 yield lost(document, record, run, self.name)
                 continue
-            trajectory, recorder = begin(document, run, format=self.name, tells_errors=False)
+            trajectory, recorder = begin(document, run, line=record.line, format=self.name, tells_errors=False)
             for who, text in _turns(shown):
-                _tell(recorder, who, text, record.line)
+                _tell(recorder, who, text)
             trajectory.events = recorder.take()
             yield trajectory
 
@@ -76,14 +78,14 @@ def _turns(shown: str) -> Iterator[tuple[str, str]]:
         yield turn.group(1), shown[turn.end() : len(shown) if following is None else following.start()].rstrip("\n")
 
 
-def _tell(recorder: Recorder, who: str, text: str, line: int) -> None:
+def _tell(recorder: Recorder, who: str, text: str) -> None:
     if who == "user":
         recorder.heard(text)
     elif who == "assistant" and text != "None":
         recorder.said(text)
     elif who == "tool":
         recorder.leave_out("result of an unnamed tool")
-        recorder.problem("missing", "a tool was called whose name and arguments are not recorded", line)
+        recorder.problem("missing", "a tool was called whose name and arguments are not recorded")
 
 
 def _is_run(value: Any) -> bool:

@@ -39,21 +39,21 @@ class Tau2:
 
 
 def _run(document: Document, simulation: dict[str, Any], run: str, line: int) -> Trajectory:
-    trajectory, recorder = begin(document, run, format=Tau2.name)
+    trajectory, recorder = begin(document, run, line=line, format=Tau2.name)
     _facts(trajectory, simulation)
     start = _instant(simulation.get("start_time"))
     at: float | None = None
     for message in _flat(simulation["messages"]):
         if start is not None and type(message) is dict:
             at = _since(start, message.get("timestamp"), at)
-        _tell(recorder, message, line, at)
+        _tell(recorder, message, at)
     trajectory.events = recorder.take()
     return trajectory
 
 
-def _tell(recorder: Recorder, message: Any, line: int, at: float | None) -> None:
+def _tell(recorder: Recorder, message: Any, at: float | None) -> None:
     if type(message) is not dict:
-        hear(recorder, message, line)
+        hear(recorder, message)
         return
     if message.get("requestor") == "user" and message.get("role") == "tool":
         # the user's own device: the agent neither asked for it nor saw what came back
@@ -70,7 +70,7 @@ def _tell(recorder: Recorder, message: Any, line: int, at: float | None) -> None
                 content = content.replace(signal, "")
                 recorder.trajectory.ended = True
         message = {"role": "user", "content": content}
-    hear(recorder, message, line, at)
+    hear(recorder, message, at)
 
 
 def _flat(messages: list[Any]) -> Iterator[Any]:
