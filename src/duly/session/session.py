@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from duly.machine.contract import Contract, merge
-from duly.machine.ir import State
+from duly.machine.ir import Open, State
 from duly.values.errors import Refused, fault, suggest
 from duly.values.event import (
     Called, Closed, Decided, Event, Failed, Found, Ordered, Received, Returned, Sent, sign,
@@ -22,6 +22,7 @@ from .decide import decide, malformed, observe
 from .explain import legal
 from .move import ended
 from .repair import repair
+from .settle import outcome_of
 from .snapshot import restore, save
 
 KEPT = 10_000
@@ -43,21 +44,20 @@ class Session:
 
     ``step`` decides an event and moves; ``peek`` decides and does not. ``keep`` bounds the record that ``journal``
     and ``trace`` show (None keeps all of it); what a session decides never depends on it, apart from answering a
-    repeated idempotency key from the record. With ``recorded`` every act has happened all the same (audits, shadow).
+    repeated idempotency key from the record.
     """
 
-    __slots__ = ("__weakref__", "_lock", "contract", "journal", "recorded", "state")
+    __slots__ = ("__weakref__", "_lock", "contract", "journal", "state")
 
     contract: Contract
     state: State
     journal: "deque[Entry]"
 
-    def __init__(self, *contracts: Contract, keep: int | None = KEPT, recorded: bool = False) -> None:
+    def __init__(self, *contracts: Contract, keep: int | None = KEPT) -> None:
         if not contracts or not all(isinstance(contract, Contract) for contract in contracts):
             raise fault("session", "a session is held to a contract", help="Session(Contract(…)), or duly.load(path)")
         self.contract = merge(contracts)
         self.state = self.contract.start
-        self.recorded = recorded
         self.journal = deque(maxlen=keep)
         self._lock = Lock()
 
@@ -77,7 +77,7 @@ class Session:
         except Malformed as error:
             return self._refuse(kind(str(label)), str(error))
         with self._lock:
-            verdict, self.state = (observe if self.recorded else decide)(self.contract, self.state, event)
+            verdict, self.state = decide(self.contract, self.state, event)
             self.journal.append(Entry(event, verdict))
         return verdict
 
@@ -89,9 +89,35 @@ class Session:
             return self._refuse(event, str(error))
         with self._lock:
             event = self._looked_up(event)
-            verdict, self.state = (observe if self.recorded else decide)(self.contract, self.state, event)
+            verdict, self.state = decide(self.contract, self.state, event)
             self.journal.append(Entry(event, verdict))
         return verdict
+
+    def observe(self, event: Event) -> Verdict:
+        """The verdict on an event that happens all the same (shadow, recorded runs); the state takes in what ran."""
+        try:
+            event = admit(event)
+        except Malformed as error:
+            return self._refuse(event, str(error))
+        with self._lock:
+            event = self._looked_up(event)
+            verdict, self.state = observe(self.contract, self.state, event)
+            self.journal.append(Entry(event, verdict))
+        return verdict
+
+    def note(self, event: Event, verdict: Verdict) -> None:
+        """Keeps what a gate said of an event that no decision was made on."""
+        with self._lock:
+            self.journal.append(Entry(event, verdict))
+
+    def number(self) -> str:
+        """A call number that no open call has; each is given once."""
+        with self._lock:
+            serial = self.state.serial + 1
+            while f"#{serial}" in self.state.open:
+                serial += 1
+            self.state = structs.replace(self.state, serial=serial)
+            return f"#{serial}"
 
     def peek(self, event: Event) -> Verdict:
         """The verdict that ``step`` would give, and nothing moves or is recorded."""
@@ -100,7 +126,7 @@ class Session:
         except Malformed as error:
             return Unrecognized((malformed(str(error)),))
         with self._lock:
-            return (observe if self.recorded else decide)(self.contract, self.state, self._looked_up(event))[0]
+            return decide(self.contract, self.state, self._looked_up(event))[0]
 
     def peek_send(self, label: str, payload: Any = None) -> Verdict:
         return self.peek((Called if label in self.contract.tools else Sent)(label, payload))
@@ -194,10 +220,10 @@ class Session:
 
     @classmethod
     def from_dict(
-        cls, contract: Contract, data: dict[str, Any], *, keep: int | None = KEPT, recorded: bool = False
+        cls, contract: Contract, data: dict[str, Any], *, keep: int | None = KEPT
     ) -> "Session":
         """The session that a snapshot holds; raises DulyError where it is damaged or belongs to another contract."""
-        session = cls(contract, keep=keep, recorded=recorded)
+        session = cls(contract, keep=keep)
         session.state = restore(session.contract, data)
         return session
 
@@ -250,28 +276,24 @@ class Session:
                 call = self.state.open.get(identity) if identity is not None else None
                 if call is not None:
                     return Found("uncertain" if call.uncertain else "open", event.label, payload, id=identity)
-                if result is not None:
-                    if result.outcome == "error":
-                        return Found("failed", event.label, payload, result.payload, "error", identity)
-                    return Found("finished", event.label, payload, result.payload, result.outcome, identity)
-                if failed:
+                if result is None or failed:
                     return Found("failed", event.label, payload, id=identity)
-                if type(verdict) is Allowed:
-                    return Found("failed", event.label, payload, id=identity)
+                outcome = result.outcome or outcome_of(self.contract, Open(event.label, payload), result.payload)
+                status = "failed" if outcome == "error" else "finished"
+                return Found(status, event.label, payload, result.payload, outcome, identity)
         return None
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
             return {
                 "contract": self.contract, "state": self.state, "journal": list(self.journal),
-                "keep": self.journal.maxlen, "recorded": self.recorded,
+                "keep": self.journal.maxlen,
             }  # fmt: skip
 
     def __setstate__(self, data: dict[str, Any]) -> None:
         self.contract = data["contract"]
         self.state = data["state"]
         self.journal = deque(data["journal"], maxlen=data["keep"])
-        self.recorded = data["recorded"]
         self._lock = Lock()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Session":
