@@ -19,10 +19,10 @@ def decode(data: bytes) -> Any:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise Malformed(f"not UTF-8 at byte {error.start}") from None
-    value, end = decode_at(text, skip(text, 0))
-    if skip(text, end) < len(text):
+    value, end = _raw(text, skip(text, 0))
+    if text[end:].strip(SPACE):
         raise Malformed(f"more text after the JSON value, at character {end}")
-    return value
+    return plain(value) if b"\\ud" in data or b"\\uD" in data else value
 
 
 def decode_at(text: str, start: int) -> tuple[Any, int]:
@@ -30,8 +30,13 @@ def decode_at(text: str, start: int) -> tuple[Any, int]:
 
     ``text`` may hold lone surrogates (bytes that were not UTF-8): a value with one is malformed.
     """
+    value, end = _raw(text, start)
+    return (plain(value) if _suspect(text, start, end) else value), end
+
+
+def _raw(text: str, start: int) -> tuple[Any, int]:
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        return _DECODER.raw_decode(text, start)
     except Malformed:
         raise
     except RecursionError:
@@ -40,9 +45,6 @@ def decode_at(text: str, start: int) -> tuple[Any, int]:
         raise Malformed(f"not JSON: {error.msg.lower()} at character {error.pos - start}") from None
     except ValueError as error:
         raise Malformed(f"not JSON: {str(error).lower()}") from None
-    if _suspect(text, start, end):
-        value = plain(value)
-    return value, end
 
 
 def end_of(text: str, start: int) -> int | None:

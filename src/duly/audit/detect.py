@@ -11,11 +11,12 @@ from .document import Document, open_document
 from .readers.chat import Blocks, Chat
 from .readers.native import Native
 from .readers.reader import Reader
+from .readers.steps import Steps
 from .readers.tau import FewShot, Tau
 from .readers.tau2 import Tau2
 from .trajectory import Trajectory
 
-READERS: Final[tuple[Reader, ...]] = (Native(), Tau(), Tau2(), FewShot(), Blocks(), Chat())
+READERS: Final[tuple[Reader, ...]] = (Native(), Tau(), Tau2(), FewShot(), Steps(), Blocks(), Chat())
 """Asked in this order: what is recognised by more comes first."""
 
 ENDINGS: Final = (".json", ".jsonl", ".ndjson", ".traj")

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
-from duly.values.event import KINDS, Closed, Event
+from duly.values.event import KINDS, Closed
+from duly.values.paper import event_of
 from duly.values.plain import Malformed, plain
 
 from ..document import Document
@@ -18,7 +17,7 @@ class Native:
     about = "duly's own trace: one event a line"
 
     def fits(self, document: Document) -> bool:
-        return any(_is_event(value) for value in document.head)
+        return any(type(value) is dict and _is_kind(value.get("event")) for value in document.head)
 
     def read(self, document: Document) -> Iterator[Trajectory]:
         trajectory, recorder = begin(document, document.stem, format=self.name)
@@ -26,20 +25,19 @@ class Native:
         yield trajectory
 
 
-def _is_event(value: Any) -> bool:
-    return type(value) is dict and type(value.get("event")) is str and value["event"] in KINDS
+def _is_kind(value: Any) -> bool:
+    return type(value) is str and value in KINDS
 
 
 def _hear(recorder: Recorder, value: Any) -> None:
-    if not _is_event(value):
-        kind = value.get("event") if type(value) is dict else None
-        word = f"an unknown event `{kind[:40]}`" if type(kind) is str else "a record that is not an event"
-        recorder.problem("malformed", word)
-        return
     try:
-        event: Event = msgspec.convert(plain(value), KINDS[value["event"]])
-    except (msgspec.ValidationError, Malformed) as error:
-        recorder.problem("malformed", f"not an event: {str(error)[:200].lower()}")
+        if type(value) is dict:
+            for key, item in value.items():
+                if type(item) is dict or type(item) is list:
+                    value[key] = plain(item)
+        event = event_of(value)
+    except Malformed as error:
+        recorder.problem("malformed", str(error))
         return
     if type(event) is Closed:
         recorder.trajectory.ended = True

@@ -74,8 +74,11 @@ _TURN: Final = re.compile(r"^(system|user|assistant|tool): ?", re.MULTILINE)
 
 def _turns(shown: str) -> Iterator[tuple[str, str]]:
     found = list(_TURN.finditer(shown))
-    for turn, following in zip(found, [*found[1:], None], strict=True):
-        yield turn.group(1), shown[turn.end() : len(shown) if following is None else following.start()].rstrip("\n")
+    ends = [turn.start() for turn in found[1:]] + [len(shown)]
+    if shown[: found[0].start() if found else len(shown)].strip():
+        yield "", ""
+    for turn, end in zip(found, ends, strict=False):
+        yield turn.group(1), shown[turn.end() : end].rstrip("\n")
 
 
 def _tell(recorder: Recorder, who: str, text: str) -> None:
@@ -83,6 +86,8 @@ def _tell(recorder: Recorder, who: str, text: str) -> None:
         recorder.heard(text)
     elif who == "assistant" and text != "None":
         recorder.said(text)
+    elif who == "":
+        recorder.problem("malformed", "text that no turn begins")
     elif who == "tool":
         recorder.leave_out("result of an unnamed tool")
         recorder.problem("missing", "a tool was called whose name and arguments are not recorded")

@@ -60,11 +60,12 @@ def _tell(recorder: Recorder, message: Any, at: float | None) -> None:
         recorder.leave_out("result of the user's own tool call")
         return
     if message.get("role") == "user":
-        for _ in message.get("tool_calls") or ():
-            recorder.leave_out("the user's own tool call")
-        if message.get("tool_calls") and not message.get("content"):
-            return
-        content = message.get("content")
+        content, calls = message.get("content"), message.get("tool_calls")
+        if type(calls) is list and calls:
+            for _ in calls:
+                recorder.leave_out("the user's own tool call")
+            if not content:
+                return
         for signal in SIGNALS:
             if type(content) is str and signal in content:
                 content = content.replace(signal, "")
