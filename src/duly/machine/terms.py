@@ -83,7 +83,8 @@ class Terms(Struct, frozen=True):
 
     ``tools`` None leaves the world open. ``groups`` map a group's name to a selection: a list of names and globs, or
     ``{"effect": "write"}``. ``aliases`` map another spelling to a declared name. ``outside`` names tools that the
-    protocols do not speak of. ``show`` names the parts of a refusal that the model is told.
+    protocols do not speak of. ``show`` names the parts of a refusal that the model is told. ``undeclared`` is how
+    state blocks were read, which their text needs again when it is printed.
     """
 
     name: str = ""
@@ -103,5 +104,6 @@ class Terms(Struct, frozen=True):
     count: Literal["attempted", "effective"] = "attempted"
     forever: bool = False
     view: Literal["agent", "client"] = "agent"
+    undeclared: Literal["error", "terminal"] = "error"
     examples: tuple[Example, ...] = ()
     span: Span | None = None

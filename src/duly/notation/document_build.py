@@ -1,0 +1,136 @@
+"""From the nodes of a document to `Terms`; a section without its shape is left out, since it is reported already."""
+
+from typing import Any
+
+from duly.machine.rules import TEMPLATES
+from duly.machine.terms import Breaker, Example, LabelRule, Rule, Terms, Tool
+from duly.values.errors import suggest
+from duly.values.source import Source
+
+from .document_protocol import read_protocols
+from .examine import Found, examine, note, noted
+from .keys import DOCUMENT, LABEL, RULE_OPTIONS, TOOL
+from .node import Node, plain
+
+
+def build(root: Node, source: Source, found: Found) -> Terms:
+    """What the document says; ``found`` gets what is wrong beyond the shape of single values."""
+    view = _word(root, "view", "agent")
+    undeclared = _word(root, "undeclared", "error")
+    audit = _good(root, "audit")
+    breaker = _good(root, "breaker")
+    return Terms(
+        name=_word(root, "contract", ""),
+        version=_word(root, "version", ""),
+        mode=_word(root, "mode", "enforce"),
+        tools=_tools(root, found),
+        groups=_plain(root, "groups", {}),
+        aliases=_plain(root, "aliases", {}),
+        labels=_labels(root, found),
+        facts=_plain(root, "facts", {}),
+        protocols=read_protocols(root, source, found, view=view),
+        rules=_rules(root),
+        outside=tuple(_plain(root, "outside", ())),
+        breaker=Breaker(**plain(breaker)) if breaker is not None else None,
+        on_violation=_word(root, "on_violation", "refuse"),
+        show=tuple(_plain(root, "show", ("reasons", "legal", "repair"))),
+        count=(plain(audit) if audit is not None else {}).get("count", "attempted"),
+        forever=_plain(root, "forever", False),
+        view=view,
+        undeclared=undeclared,
+        examples=_examples(root),
+        span=root.span,
+    )
+
+
+def check_examples(root: Node, labels: dict[str, LabelRule], found: Found) -> None:
+    """Examples name declared labels."""
+    examples = _good(root, "examples")
+    declared = root.get("labels")
+    names = {*labels, *(entry.key for entry in declared.value)} if declared and declared.kind == "object" else {*labels}
+    for example in examples.value if examples is not None else ():
+        label = example.get("label")
+        if label.value is not None and label.value not in names:
+            help = suggest(label.value, names) or "declare it under `labels`, or write `null`"
+            note(found, "name", f"unknown label `{label.value}`", label, help)
+
+
+def _good(root: Node, name: str) -> Node | None:
+    """The section if it is there and has its shape."""
+    node, key = root.get(name), DOCUMENT.key(name)
+    return node if node is not None and key is not None and examine(key.shape, node, []) else None
+
+
+def _plain(root: Node, name: str, default: Any) -> Any:
+    node = _good(root, name)
+    return default if node is None else plain(node)
+
+
+def _word(root: Node, name: str, default: str) -> Any:
+    return _plain(root, name, default)
+
+
+def _tools(root: Node, found: Found) -> dict[str, Tool] | None:
+    section = root.get("tools")
+    if section is None or section.kind != "object":
+        return None
+    tools: dict[str, Tool] = {}
+    for entry in section.value:
+        if not examine(TOOL, entry.node, []):
+            continue
+        said = plain(entry.node)
+        said["pairs"] = tuple(said.get("pairs", ()))
+        tools[entry.key] = Tool(name=entry.key, span=entry.span, **said)
+        for argument, bounds in tools[entry.key].clamp.items():
+            if not bounds:
+                noted(found, "value", f"the clamp of `{argument}` has neither `min` nor `max`", entry)
+            elif "min" in bounds and "max" in bounds and bounds["min"] > bounds["max"]:
+                noted(found, "value", f"the clamp of `{argument}` has a `min` above its `max`", entry)
+    return tools
+
+
+def _labels(root: Node, found: Found) -> dict[str, LabelRule]:
+    section = root.get("labels")
+    labels: dict[str, LabelRule] = {}
+    rest: dict[str, str] = {}
+    for entry in section.value if section is not None and section.kind == "object" else ():
+        if not examine(LABEL, entry.node, []):
+            continue
+        said = plain(entry.node)
+        label = LabelRule(name=entry.key, source=said.pop("from", "user"), span=entry.span, **said)
+        labels[entry.key] = label
+        if label.otherwise and label.matches is not None:
+            noted(found, "value", f"`{entry.key}` has `matches` and `otherwise`", entry, "keep one of them")
+        elif label.otherwise and label.source in rest:
+            message = f"`{rest[label.source]}` and `{entry.key}` both take what is left"
+            noted(found, "value", message, entry, "let one label of a source say `otherwise`")
+        elif label.unless is not None and label.matches is None and not label.otherwise:
+            noted(found, "value", f"`{entry.key}` has `unless` without `matches`", entry, "say what it matches")
+        if label.otherwise:
+            rest.setdefault(label.source, entry.key)
+    return labels
+
+
+def _rules(root: Node) -> tuple[Rule, ...]:
+    section = _good(root, "rules")
+    return tuple(_rule(row) for row in (section.value if section is not None else ()))
+
+
+def _rule(row: Node) -> Rule:
+    said = plain(row)
+    head = next(name for name in said if name in TEMPLATES)
+    template, value = TEMPLATES[head], said.pop(head)
+    names = [argument.name for argument in template.arguments]
+    args = dict(zip(names, value, strict=True)) if template.form == "list" else {name: value[name] for name in names}
+    options = {name: said[name] for name in said if RULE_OPTIONS.key(name) is not None}
+    excepting = tuple(options.pop("except", ()))
+    span = next(entry.span for entry in row.value if entry.key == head)
+    return Rule(head, args, excepting=excepting, span=span, **options)
+
+
+def _examples(root: Node) -> tuple[Example, ...]:
+    section = _good(root, "examples")
+    return tuple(
+        Example(text=plain(row)["text"], label=plain(row)["label"], span=row.span)
+        for row in (section.value if section is not None else ())
+    )

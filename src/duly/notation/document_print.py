@@ -1,0 +1,138 @@
+"""`Terms` back into the one form of a contract document; reading it gives the same terms."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from duly.machine.graph import Graph
+from duly.machine.rules import TEMPLATES
+from duly.machine.terms import Example, LabelRule, Rule, Terms, Tool
+from duly.values.errors import fault
+
+from .document import Page
+from .emit import Block, emit
+from .keys import DOCUMENT, EDITION
+
+
+def print_terms(terms: Terms) -> str:
+    """The canonical YAML of a contract: keys in one order, defaults left out, protocols as blocks of text."""
+    return emit(document_of(terms))
+
+
+def print_page(page: Page, *, text: str) -> str:
+    """One document in canonical YAML, its includes left as they are.
+
+    Of the comments in ``text`` only those in front of the first key are kept; `lost_comments` counts the others.
+    """
+    head = leading_comments(text)
+    return head + emit(document_of(page.terms, include=page.include))
+
+
+def leading_comments(text: str) -> str:
+    """The comment lines that a YAML or TOML document begins with."""
+    lines = text.removeprefix("\ufeff").splitlines()
+    count = 0
+    while count < len(lines) and (not lines[count].strip() or lines[count].lstrip().startswith("#")):
+        count += 1
+    kept = [line.strip() for line in lines[:count] if count < len(lines)]
+    while kept and not kept[-1]:
+        kept.pop()
+    return "".join(f"{line}\n" for line in kept)
+
+
+def document_of(terms: Terms, *, include: Sequence[str] = ()) -> dict[str, Any]:
+    """The terms as the plain value of a document, keys in the order of the table."""
+    said = {
+        "duly": EDITION,
+        "contract": terms.name,
+        "version": terms.version,
+        "include": list(include),
+        "groups": terms.groups,
+        "aliases": terms.aliases,
+        "labels": {name: _label(label) for name, label in terms.labels.items()},
+        "facts": terms.facts,
+        **_protocols(terms.protocols),
+        "rules": [_rule(rule) for rule in terms.rules],
+        "outside": list(terms.outside),
+        "breaker": None if terms.breaker is None else _changed(terms.breaker, {"of": "in_a_row", "per": "session"}),
+        "audit": {"count": terms.count} if terms.count != "attempted" else {},
+        "forever": terms.forever,
+        "examples": [_example(example) for example in terms.examples],
+    }
+    settings = {"mode": "enforce", "on_violation": "refuse", "view": "agent", "undeclared": "error"}
+    said.update({name: getattr(terms, name) for name, default in settings.items() if getattr(terms, name) != default})
+    document = {name: value for name, value in said.items() if value or value == EDITION}
+    # an empty set of tools is closed, and an empty `show` says nothing: both mean something
+    if terms.tools is not None:
+        document["tools"] = {name: _tool(tool) for name, tool in terms.tools.items()}
+    if terms.show != ("reasons", "legal", "repair"):
+        document["show"] = list(terms.show)
+    return {key.name: document[key.name] for key in DOCUMENT.keys if key.name in document}
+
+
+def _changed(value: Struct, defaults: dict[str, Any], spelled: dict[str, str] | None = None) -> dict[str, Any]:
+    """The fields that differ from their defaults, under the names of documents."""
+    names = spelled or {}
+    return {
+        names.get(name, name): _listed(getattr(value, name))
+        for name in value.__struct_fields__
+        if name not in ("name", "span") and not (name in defaults and getattr(value, name) == defaults[name])
+    }
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return _changed(
+        tool,
+        {
+            "effect": None, "error": None, "outcomes": {}, "uncertain": None, "on_error": "back", "idempotent": False,
+            "schema": None, "paths": {}, "clamp": {}, "pairs": (),
+        },
+    )  # fmt: skip
+
+
+def _label(label: LabelRule) -> dict[str, Any]:
+    return _changed(label, {"matches": None, "unless": None, "otherwise": False}, {"source": "from"})
+
+
+def _example(example: Example) -> dict[str, Any]:
+    return {"text": example.text, "label": example.label}
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    template = TEMPLATES[rule.template]
+    names = [argument.name for argument in template.arguments]
+    said: Any = [rule.args[name] for name in names] if template.form == "list" else {n: rule.args[n] for n in names}
+    defaults = {"id": "", "excepting": (), "scope": "session", "mode": "enforce", "severity": "error"}
+    options = _changed(rule, defaults, {"excepting": "except"})
+    return {rule.template: said, **{name: options[name] for name in options if name not in ("template", "args")}}
+
+
+def _protocols(graphs: tuple[Graph, ...]) -> dict[str, Any]:
+    unnamed = [graph for graph in graphs if not graph.name]
+    named = [graph for graph in graphs if graph.name]
+    if len(unnamed) > 1:
+        raise fault("name", f"{len(unnamed)} protocols have no name", help="give each a name of its own")
+    said: dict[str, Any] = {}
+    if unnamed:
+        said["protocol"] = _written(unnamed[0])
+    elif named and all(graph.notation == "blocks" for graph in named):
+        return {"protocol": Block("\n\n".join(graph.text.strip("\n") for graph in named))}
+    if named:
+        said["protocols"] = {graph.name: _written(graph) for graph in named}
+    return said
+
+
+def _written(graph: Graph) -> Any:
+    return _WRITERS.get(graph.notation, _text)(graph)
+
+
+def _text(graph: Graph) -> Block:
+    return Block(graph.text)
+
+
+_WRITERS: dict[str, Callable[[Graph], Any]] = {}

@@ -1,0 +1,230 @@
+"""The one table of what a contract document may hold: source of parser, published schema and reference page.
+
+A later key is one row here and one line in `document_build`; until then it stands in a list of planned names, so that
+a document that has it is refused with a message of its own.
+"""
+
+from typing import Final
+
+from duly.machine.rules import TEMPLATES, Argument, Template
+
+from .shape import (
+    Anything,
+    Choice,
+    Either,
+    Exactly,
+    Flag,
+    Key,
+    Listing,
+    Mapping,
+    Number,
+    Record,
+    Rows,
+    Shape,
+    Text,
+    Whole,
+)
+
+EDITION: Final = 1
+"""The edition of the form of documents that this version reads."""
+
+NAME: Final = Text("a name")
+MEMBER: Final = Text("a name, a group such as `@change`, or a glob")
+CONDITION: Final = Text("a condition (CEL)")
+PATTERN: Final = Text("a pattern (RE2)", regex=True)
+MODE: Final = Choice(("enforce", "shadow"))
+
+TOOL: Final = Record(
+    (
+        Key("effect", Choice(("none", "write")), "whether the tool changes anything outside the session"),
+        Key("error", CONDITION, "over `args` and `result`: true picks out a result that reports a failed call"),
+        Key(
+            "outcomes", Mapping(CONDITION, "outcome"),
+            "names of further outcomes and their conditions, tried in listed order",
+        ),
+        Key("uncertain", CONDITION, "true picks out a result after which nobody knows whether the call took effect"),
+        Key(
+            "on_error", Choice(("back", "unknown")),
+            "whether a failed call gives back what it used up, or stays open until it is settled", "back",
+        ),
+        Key("idempotent", Flag(), "whether calling twice does no more than calling once", "false"),
+        Key("schema", Mapping(Anything(), "keyword"), "JSON Schema of the arguments"),
+        Key(
+            "paths", Mapping(Text("a directory", nullable=True), "argument"),
+            "arguments that are paths, each with the directory of relative ones; `null` refuses relative ones",
+        ),
+        Key(
+            "clamp",
+            Mapping(
+                Record(
+                    (Key("min", Number(), "the least value"), Key("max", Number(), "the greatest value")),
+                    "`min` and `max`",
+                ),
+                "argument",
+            ),
+            "bounds to which numeric arguments are brought before any rule sees them",
+        ),
+        Key("pairs", Listing(NAME, unique=True), "fields that tell which of several open calls a result answers"),
+    ),
+    "a tool's declaration",
+    planned=("pin",),
+)  # fmt: skip
+
+LABEL: Final = Record(
+    (
+        Key("from", NAME, "who says it", "user"),
+        Key("matches", PATTERN, "found in the text: the text has this label"),
+        Key("unless", PATTERN, "found in the text: it has not"),
+        Key(
+            "otherwise", Flag(),
+            "takes every text that no other label of that source takes, the empty one excepted", "false",
+        ),
+    ),
+    "a label's declaration",
+)
+
+TRANSITION: Final = Record(
+    (
+        Key("from", NAME, "the state it leaves", required=True),
+        Key("on", NAME, "the label, with its side: `!refund`, `?verify=denied`", required=True),
+        Key("to", NAME, "the state it enters", required=True),
+    ),
+    "a transition",
+)
+
+PROTOCOL: Final = Either((Text("a protocol text"), Listing(TRANSITION)))
+
+RULE_OPTIONS: Final = Record(
+    (
+        Key("id", NAME, "the name under which refusals cite the rule", "its canonical text"),
+        Key("scope", Choice(("session", "turn", "run")), "with what the rule begins anew", "session"),
+        Key("mode", MODE, "shadow: what it would refuse is recorded, not refused", "enforce"),
+        Key("severity", Choice(("error", "warning")), "how grave a finding is", "error"),
+        Key("except", Listing(MEMBER, unique=True), "members that the rule does not speak of"),
+    ),
+    "a rule",
+)
+
+
+def _argument(argument: Argument) -> Shape:
+    return Whole() if argument.kind == "count" else MEMBER
+
+
+def _head(template: Template) -> Key:
+    if template.form == "list":
+        names = ", ".join(argument.name for argument in template.arguments)
+        return Key(template.name, Listing(MEMBER, len(template.arguments)), template.about, example=f"[{names}]")
+    keys = tuple(Key(each.name, _argument(each), each.about, required=True) for each in template.arguments)
+    return Key(template.name, Record(keys, "a mapping of the rule's arguments", planned=_ARGUMENTS), template.about)
+
+
+_ARGUMENTS: Final = (
+    "where", "field", "limit", "units", "per", "weigh", "back", "reserve", "settle", "zone", "on_excess", "same", "on",
+)  # fmt: skip
+_RULES: Final = (
+    "never_after", "at_most_total", "at_least", "must_happen", "exclusive", "rate_limit", "cooldown", "must_follow",
+    "within", "immediately_before", "no_repeat", "between", "fresh", "forbid", "permit", "requires", "ensures",
+    "learns", "formula",
+)  # fmt: skip
+_OPTIONS: Final = (
+    "same", "on", "where", "units", "back", "per", "by", "weigh", "reserve", "settle", "zone", "on_excess",
+    "on_violation",
+)  # fmt: skip
+
+RULES: Final = Rows(
+    tuple(_head(template) for template in TEMPLATES.values()),
+    RULE_OPTIONS,
+    planned=tuple(name for name in (*_RULES, *_OPTIONS) if name not in TEMPLATES),
+)
+
+DOCUMENT: Final = Record(
+    (
+        Key("duly", Exactly(EDITION), "the edition of this form", required=True),
+        Key("contract", NAME, "the contract's name"),
+        Key("version", Text("a version, in quotes where it looks like a number"), "the contract's version"),
+        Key("mode", MODE, "shadow: everything runs, and what enforce would say is recorded", "enforce"),
+        Key(
+            "include", Listing(Text("the path of a document")),
+            "documents that are merged into this one: paths from this file's folder, or classifiers that come with duly"
+            " (`duly:lenient`, `duly:strict`)",
+        ),
+        Key("tools", Mapping(TOOL, "tool"), "the tools; when given, there are no others"),
+        Key(
+            "groups",
+            Mapping(
+                Either((
+                    Listing(MEMBER),
+                    Record(
+                        (Key("effect", Choice(("none", "write")), "all tools of this effect", required=True),),
+                        "`{effect: …}`",
+                    ),
+                )),
+                "group",
+            ),
+            "names for sets of tools, written `@name` where they are used",
+        ),
+        Key("aliases", Mapping(NAME, "other spelling"), "other spellings of declared names"),
+        Key("labels", Mapping(LABEL, "label"), "what people say, tried in listed order"),
+        Key("facts", Mapping(Anything(), "fact"), "values that conditions can name"),
+        Key(
+            "protocol", PROTOCOL,
+            "which event may come next: a session-type string, state blocks (`protocol Name:` …), or a list of"
+            " transitions",
+        ),
+        Key("protocols", Mapping(PROTOCOL, "protocol"), "several protocols, each under its name"),
+        Key("rules", RULES, "what must hold whatever the protocol"),
+        Key("outside", Listing(MEMBER, unique=True), "tools that the protocols do not speak of"),
+        Key(
+            "breaker",
+            Record(
+                (
+                    Key("refusals", Whole(1), "the refusal with this number halts", required=True),
+                    Key("of", Choice(("in_a_row", "equal")), "which refusals are counted", "in_a_row"),
+                    Key("per", Choice(("turn", "run", "session")), "with what counting begins anew", "session"),
+                ),
+                "`refusals`, `of` and `per`",
+            ),
+            "when refusals halt the session",
+        ),
+        Key("on_violation", Choice(("refuse", "halt")), "whether a refusal ends the session", "refuse"),
+        Key(
+            "show", Listing(Choice(("reasons", "legal", "repair")), unique=True),
+            "what of a refusal the model is told", "[reasons, legal, repair]",
+        ),
+        Key(
+            "audit",
+            Record(
+                (Key("count", Choice(("attempted", "effective")), "which acts an audit judges", "attempted"),),
+                "`count`",
+            ),
+            "how recorded runs are read",
+        ),
+        Key("forever", Flag(), "accepts a loop without an end", "false"),
+        Key("view", Choice(("agent", "client")), "client: the protocols write requests as something received", "agent"),
+        Key(
+            "undeclared", Choice(("error", "terminal")),
+            "terminal: in state blocks, a target that is not declared ends the protocol", "error",
+        ),
+        Key(
+            "examples",
+            Listing(
+                Record(
+                    (
+                        Key("text", Text(), "what somebody says", required=True),
+                        Key(
+                            "label", Text("a label", nullable=True), "the label it must get; `null`: none",
+                            required=True,
+                        ),
+                    ),
+                    "`text` and `label`",
+                )
+            ),
+            "texts and their labels, which `duly check` runs",
+        ),
+    ),
+    "a contract document",
+    planned=(
+        "budget", "approvals", "redact", "children", "guards", "checks", "actions", "terminal", "sees", "withdraw_on",
+        "key_scope", "stand",
+    ),
+)  # fmt: skip
