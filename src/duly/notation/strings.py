@@ -15,7 +15,7 @@ from duly.values.protocol import Loop, Mark, Node, Protocol, Step, kept
 from duly.values.source import Source, Span
 
 from .scan import Scanner
-from .word import Word
+from .word import Word, check_writable
 
 if TYPE_CHECKING:
     from .grammar import Parser
@@ -36,7 +36,7 @@ class Written(Struct, frozen=True):
 def parse(text: str, *, name: str = "<protocol>", source: Source | None = None) -> Written:
     """The tree of a session-type string, in normal form; raises DulyError with every lexical and syntax fault."""
     source = source if source is not None else Source(name, text)
-    _check_text(source)
+    check_writable(source)
     scanner = Scanner(source)
     collecting = gc.isenabled()
     # A large parse allocates millions of small objects that all stay: sweeping them again and again only costs time.
@@ -80,30 +80,6 @@ def _bodiless(source: Source, nodes: list[Node], starts: list[int], ends: list[i
         for at, node in enumerate(nodes)
         if type(node) is Loop and nodes[at + 1] in (Mark.NEXT, Mark.CLOSE)
     ]
-
-
-def _check_text(source: Source) -> None:
-    if not isinstance(source.text, str):
-        raise DulyError(
-            [Diagnostic(code="type", message="a protocol must be text", path=source.name, help="pass a str")]
-        )
-    try:
-        source.text.encode()
-    except UnicodeEncodeError as error:
-        # The span's text must itself be printable, so it points into a copy with the bad halves shown as U+FFFD.
-        shown = Source(
-            source.name, source.text.encode("utf-8", "replace").decode(), source.line, source.column, source.indent
-        )
-        raise DulyError(
-            [
-                Diagnostic(
-                    code="utf8",
-                    message="half of a surrogate pair cannot be written as UTF-8",
-                    span=Span(shown, error.start, error.start + 1),
-                    help="remove the character",
-                )
-            ]
-        ) from None
 
 
 _LOCK = Lock()

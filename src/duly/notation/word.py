@@ -51,19 +51,38 @@ class Word(Struct, gc=False):
 def word_end(text: str, at: int) -> int:
     """Where the name that begins at `at` ends: letters, marks, numbers of any script, `_`, `-`, `:`."""
     while True:
-        found = IDENT.match(text, at)
-        if found:
-            at = found.end()
         start = at
-        while at < len(text) and text[at] > "\x7f" and unicodedata.category(text[at])[0] == "M":
-            at += 1
+        found = IDENT.match(text, at)
+        at = mark_end(text, found.end() if found else at)
         if at == start:
             return at
 
 
+def mark_end(text: str, at: int) -> int:
+    """Where the combining marks end that stand at `at`; to `re` they are no part of a word."""
+    while at < len(text) and text[at] > "\x7f" and unicodedata.category(text[at])[0] == "M":
+        at += 1
+    return at
+
+
+def check_writable(source: Source) -> None:
+    """Raises DulyError if the text is no text, or cannot be written as UTF-8."""
+    if not isinstance(source.text, str):
+        raise fault("type", "a protocol must be text", path=source.name, help="pass a str")
+    try:
+        source.text.encode()
+    except UnicodeEncodeError as error:
+        # The span's text must itself be printable, so it points into a copy with `?` for the bad halves.
+        text = source.text.encode("utf-8", "replace").decode()
+        shown = Source(source.name, text, source.line, source.column, source.indent)
+        span = Span(shown, error.start, error.start + 1)
+        message = "half of a surrogate pair cannot be written as UTF-8"
+        raise fault("utf8", message, span=span, help="remove the character") from None
+
+
 def is_word(text: str) -> bool:
     """Whether the text is a name that needs no quotes."""
-    return text != "" and word_end(text, 0) == len(text)
+    return IDENT.fullmatch(text) is not None or (text != "" and word_end(text, 0) == len(text))
 
 
 def read_quoted(source: Source, at: int, found: list[Diagnostic]) -> tuple[str, int]:
