@@ -14,18 +14,29 @@ from .session.decide import decide, observe
 from .session.session import Session
 from .values.errors import Diagnostic, DulyError, Refused
 from .values.event import (
-    Called, Charged, Closed, Decided, Elapsed, Event, Failed, Listed, Opened, Ordered, Received, Returned, Sent,
+    Called,
+    Charged,
+    Closed,
+    Decided,
+    Elapsed,
+    Event,
+    Failed,
+    Listed,
+    Opened,
+    Ordered,
+    Received,
+    Returned,
+    Sent,
 )  # fmt: skip
 from .values.verdict import Allowed, Blocked, Legal, NeedsApproval, Reason, Repair, Unrecognized, Verdict, Violation
 
 if TYPE_CHECKING:
-    from .gates.files import load
     from .gates.gate import Gate
     from .gates.guard import guard
     from .gates.labels import Classifier
-    from .notation.blocks import blocks
-    from .notation.protocol import protocol
-    from .notation.transitions import Transition, transitions
+    from .gates.load import load
+    from .notation.protocol import blocks, protocol, transitions
+    from .notation.transitions import Transition
 
 __version__ = "0.1.0"
 
@@ -34,11 +45,11 @@ _LATER = {
     "Classifier": "gates.labels",
     "Gate": "gates.gate",
     "Transition": "notation.transitions",
-    "blocks": "notation.blocks",
+    "blocks": "notation.protocol",
     "guard": "gates.guard",
-    "load": "gates.files",
+    "load": "gates.load",
     "protocol": "notation.protocol",
-    "transitions": "notation.transitions",
+    "transitions": "notation.protocol",
 }
 
 __all__ = [

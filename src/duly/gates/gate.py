@@ -1,4 +1,7 @@
-"""The gate: what stands between a decision and the world. It reads the clock, and only here are enforce and shadow told apart."""
+"""The gate: what stands between a decision and the world.
+
+It reads the clock, and only here are enforce and shadow told apart.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
-from duly.session.decide import malformed
+from duly.session.refuse import malformed
 from duly.session.session import Session
 from duly.values.errors import Refused, fault
 from duly.values.event import Called, Event, Failed, Received, Returned, Sent
@@ -34,14 +37,13 @@ class Pass(Struct, frozen=True):
 class Gate:
     """Holds one session's calls to its contract.
 
-    In ``enforce`` a refused act raises ``duly.Refused`` and does not run; in ``shadow`` it runs, and the record says what
-    enforce would have said. The mode is the one given here, else the contract's; an order of a person goes before both.
+    In ``enforce`` a refused act raises ``duly.Refused`` and does not run; in ``shadow`` it runs, and the record says
+    what enforce would have said. The mode is the one given here, else the contract's; an order of a
+    person goes before both.
     ``clock`` gives seconds that never fall.
     """
 
-    def __init__(
-        self, session: Session, *, mode: Mode | None = None, clock: Callable[[], float] = monotonic
-    ) -> None:
+    def __init__(self, session: Session, *, mode: Mode | None = None, clock: Callable[[], float] = monotonic) -> None:
         if mode not in (None, "enforce", "shadow"):
             raise fault("gate", f"unknown mode `{mode}`", help="a mode is `enforce` or `shadow`")
         self.session = session
@@ -86,7 +88,7 @@ class Gate:
         return Pass(id or "", label, payload, verdict)
 
     def judged(self, label: str, read: Callable[[], Any]) -> Any:
-        """What ``read`` gives as the arguments of a call; raises ``duly.Refused`` where they are no plain values, or fail."""
+        """What ``read`` gives as the arguments of a call; raises ``duly.Refused`` where they are no plain values."""
         try:
             return read()
         except Exception as error:
@@ -103,7 +105,7 @@ class Gate:
         return self.step(Failed(call.id, effect, error))
 
     def hear(self, text: str) -> Verdict:
-        """What a person said: named by the contract's labels, then received. Call it where the text comes in, and nowhere else."""
+        """What a person said: named by the contract's labels, then received. Call it only where the text comes in."""
         label = self._labels().classify(text)
         return self.step(Received(label, {"text": text}))
 
@@ -117,7 +119,7 @@ class Gate:
 
     def _labels(self) -> Classifier:
         if self._classifier is None:
-            self._classifier = Classifier(self.session.contract.terms)
+            self._classifier = Classifier(self.session.contract.terms.labels)
         return self._classifier
 
     @contextmanager

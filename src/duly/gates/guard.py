@@ -36,8 +36,8 @@ def guard(
     """A function that asks the contract before it runs and settles its call when it ends.
 
     ``guard(session, f)`` or ``@guard(session)``; ``f`` may be a function, a coroutine function or a generator of either
-    kind. ``name`` is its label (default: its own name). ``project`` maps the arguments, by name, to the plain object that
-    is judged, where they are no JSON values. Raises ``duly.Refused`` in place of running; errors of ``f`` pass
+    kind. ``name`` is its label (default: its own name). ``project`` maps the arguments, by name, to the plain object
+    that is judged, where they are no JSON values. Raises ``duly.Refused`` in place of running; errors of ``f`` pass
     through and give the call's place back, but for timeouts and cut connections, after which the call is uncertain.
     """
     gate = held if isinstance(held, Gate) else Gate.of(held)
@@ -45,7 +45,7 @@ def guard(
     def wrap(plain_function: F) -> F:
         if not callable(plain_function):
             raise fault("guard", f"`{plain_function!r:.60}` is no function", help="guard(session, function)")
-        return _wrapped(gate, plain_function, name or getattr(plain_function, "__name__", ""), project)
+        return _wrapped(gate, plain_function, name or str(getattr(plain_function, "__name__", "")), project)
 
     return wrap if function is None else wrap(function)
 
@@ -161,7 +161,8 @@ class _Stream(Generator[Any, Any, Any]):
         try:
             return step()
         except StopIteration as end:
-            self._end(lambda: self._gate.settle(self._call, payload_of(end.value)))
+            value = end.value
+            self._end(lambda: self._gate.settle(self._call, payload_of(value)))
             raise
         except BaseException as error:
             self._end(lambda error=error: _broke(self._gate, self._call, error))  # type: ignore[misc]

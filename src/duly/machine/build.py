@@ -3,16 +3,19 @@
 Joint products are never built; equal questions of several rules become one cell.
 """
 
+from typing import Any
+
 from msgspec import Struct, structs
 
 from duly.values.errors import Diagnostic, DulyError
 from duly.values.expr import Bind, Guard, Register
 
+from .edge import all_of, go_of
 from .graph import Arc, Graph
-from .ir import EMPTY, NOTHING, Edge, Hearing, Line, Move, Plan, Row, State
+from .ir import EMPTY, NOTHING, Edge, Hearing, Line, Move, Plan, Row, State, Turns
 from .names import Names
 from .rules import TEMPLATES, Below, Bit, Count, Needs, text_of
-from .terms import Rule, Terms, Tool
+from .terms import Rule, Terms
 
 
 class Built(Struct):
@@ -29,6 +32,7 @@ class Built(Struct):
     run_bits: int
     start: State
     closed: bool
+    owners: dict[str, tuple[str, ...]]
 
 
 def build(terms: Terms) -> Built:
@@ -45,7 +49,7 @@ def build(terms: Terms) -> Built:
 
     spoken = {label for line in lines for label in line.acts}
     outside = {name for pattern in terms.outside for name in names.members(pattern)}
-    asked = {name for ask in (*needs, *caps) for name in ask[0]}
+    asked = {name for need in needs for name in need[0]} | {name for cap in caps for name in cap[0]}
     heard = {label for line in lines for label in line.results}
     won = {name for bit in bits for name in bit.names}
     labels = spoken | outside | asked | set(names.tools) | (heard - set(names.messages)) | (won - set(names.messages))
@@ -65,6 +69,7 @@ def build(terms: Terms) -> Built:
             if protocols_speak and not mine and label not in outside and label not in heard
             and (tool is not None or label in names.messages) and label not in names.messages
         )  # fmt: skip
+        straight = _straight(mine, lines)
         acts[label] = Plan(
             label=label,
             tool=tool,
@@ -77,25 +82,33 @@ def build(terms: Terms) -> Built:
             takes=tuple(number for number, count in enumerate(counts) if label in count.names),
             needs=tuple(want),
             caps=tuple(limits),
-            quiet=not want and not limits and not silent and not any(label in c.names for c in counts),
+            straight=straight,
+            quiet=tool is None and not want and not limits and not any(label in count.names for count in counts),
+            plain=not silent
+            and label not in names.messages
+            and (straight is not None or not mine)
+            and not (tool is not None and (tool.schema or tool.paths or tool.clamp))
+            and not (tool is not None and tool.effect == "write" and not tool.idempotent),
             moved=tuple(row.protocol for row in mine),
             checked=tool is not None and bool(tool.schema or tool.paths or tool.clamp),
             once=tool is not None and tool.effect == "write" and not tool.idempotent,
         )
-    hearings = {
-        label: Hearing(
-            label,
-            tuple(rows[key] for key in (("?", label, line.number) for line in lines) if key in rows),
-            sum(1 << number for number, bit in enumerate(bits) if label in bit.names),
-        )
-        for label in sorted(heard | set(names.messages) | won)
-    }
+    hearings = {}
+    for label in sorted(heard | set(names.messages) | won):
+        mine = tuple(rows[key] for key in (("?", label, line.number) for line in lines) if key in rows)
+        wins = sum(1 << number for number, bit in enumerate(bits) if label in bit.names)
+        hearings[label] = Hearing(label, mine, wins, _straight(mine, lines))
     unnamed = tuple(rows[key] for key in (("?", None, line.number) for line in lines) if key in rows)
     for alias, name in terms.aliases.items():
         if name in acts:
             acts[alias] = acts[name]
         if name in hearings:
             hearings[alias] = hearings[name]
+    owners: dict[str, tuple[str, ...]] = {}
+    for label in acts:
+        bare = label.rpartition("/")[2]
+        if bare != label:
+            owners[bare] = (*owners.get(bare, ()), label)
     return Built(
         acts=acts,
         hearings=hearings,
@@ -111,6 +124,7 @@ def build(terms: Terms) -> Built:
             registers=EMPTY, open=EMPTY, at=0.0, serial=0, more=NOTHING,
         ),
         closed=closed,
+        owners=owners,
     )  # fmt: skip
 
 
@@ -147,9 +161,7 @@ def _cells(
     for rule in rules:
         without = frozenset().union(*(names.members(name, rule.span) for name in rule.excepting))
 
-        def members(
-            name: str, rule: Rule = rule, without: frozenset[str] = without
-        ) -> frozenset[str]:
+        def members(name: str, rule: Rule = rule, without: frozenset[str] = without) -> frozenset[str]:
             return names.members(name, rule.span) - without
 
         for ask in TEMPLATES[rule.template].asks(rule, members):
@@ -225,7 +237,7 @@ def _protocols(
         for arc in graph.arcs:
             slot = base + (graph.regions[arc.origin] if graph.regions else 0)
             columns.setdefault((arc.side, arc.label, slot), {}).setdefault(arc.origin, []).append(arc)
-        places: dict[tuple[str, str | None], list[tuple[int, dict[int, Move | dict[str | None, Move]]]]] = {}
+        places: dict[tuple[str, str | None], list[tuple[int, dict[int, Turns]]]] = {}
         for (side, label, slot), column in columns.items():
             message = side == "?" and (label is None or label in names.messages)
             compiled = {origin: _moves(arcs, side == "?" and not message) for origin, arcs in column.items()}
@@ -288,16 +300,14 @@ def enter(line: Line, cursors: list[int], state: int) -> None:
                 break
 
 
-def _moves(arcs: list[Arc], result: bool) -> Move | dict[str | None, Move]:
+def _moves(arcs: list[Arc], result: bool) -> Turns:
     if not result:
         return _move(arcs)
     by_outcome: dict[str | None, list[Arc]] = {}
     for arc in arcs:
         by_outcome.setdefault(arc.outcome, []).append(arc)
     if by_outcome.keys() == {None}:
-        only = _move(arcs)
-        if type(only) is int:
-            return only
+        return _move(arcs)
     return {outcome: _move(group) for outcome, group in by_outcome.items()}
 
 
@@ -305,8 +315,13 @@ def _move(arcs: list[Arc]) -> Move:
     first = arcs[0]
     if len(arcs) == 1 and not first.guards and not first.binds and not first.otherwise:
         return first.target
-    return tuple(Edge(arc.target, arc.guards, arc.binds, arc.otherwise, arc) for arc in arcs)
+    return tuple(
+        Edge(arc.target, arc.guards, arc.binds, arc.otherwise, arc, all_of(arc.guards), go_of(arc.guards, arc.binds))
+        for arc in arcs
+    )
 
 
-def tool_of(terms: Terms, name: str) -> Tool | None:
-    return (terms.tools or {}).get(name)
+def _straight(rows: tuple[Row, ...], lines: tuple[Line, ...]) -> dict[int, Any] | None:
+    """The moves of a label where the whole contract has one cursor, and this one row speaks of the label."""
+    alone = len(lines) == 1 and len(lines[0].slots) == 1 and len(rows) == 1 and len(rows[0].places) == 1
+    return rows[0].places[0][1] if alone else None

@@ -47,7 +47,7 @@ def _again(text: str, names: tuple[str, ...]) -> Condition:
 
 
 def _compile(text: str, names: tuple[str, ...], span: Span | None, path: str) -> Any:
-    from cel_expr_python import cel
+    from cel_expr_python import cel  # type: ignore[import-untyped]
 
     shape = {name: cel.Type.DYN if name == "result" else cel.Type.Map(cel.Type.STRING, cel.Type.DYN) for name in names}
     known = _ENVIRONMENTS.get(names)
@@ -71,7 +71,8 @@ def _diagnostic(text: str, error: str, names: tuple[str, ...], span: Span | None
     said = error.split("ERROR: <input>:")[-1].split("\n")[0].strip()
     place, _, rest = said.partition(": ")
     message = f"`{text[:80]}` is no condition: {(rest or said)[:160].lower()}" + (f" (at {place})" if rest else "")
-    return Diagnostic("condition", message, span=span, path=path, help="conditions are CEL, for example `args.amount <= 100`")
+    help = "conditions are CEL, for example `args.amount <= 100`"
+    return Diagnostic("condition", message, span=span, path=path, help=help)
 
 
 def _fields(text: str, names: tuple[str, ...]) -> dict[str, frozenset[str] | None]:

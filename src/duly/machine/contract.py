@@ -34,11 +34,11 @@ class Contract:
         labels: Iterable[LabelRule] = (),
         **terms: Any,
     ) -> None:
-        """``parts`` are protocols (``duly.protocol``) and rules (``duly.must_precede`` …); ``tools`` closes the set of tools; ``terms`` are
-        further fields of ``Terms`` (``groups``, ``aliases``, ``outside``, ``breaker``, ``on_violation`` …)."""
+        """``parts`` are protocols (``duly.protocol``) and rules (``duly.must_precede`` …); ``tools`` closes the set of
+        tools; ``terms`` are further fields of ``Terms`` (``groups``, ``aliases``, ``outside``, ``breaker`` …)."""
         unknown = [part for part in parts if not isinstance(part, (Graph, Rule))]
         wrong = [
-            Diagnostic("contract", f"`{part!r:.60}` is neither a protocol nor a rule", help="wrap a text in `duly.protocol(…)`")
+            Diagnostic("contract", f"`{part!r:.60}` is neither a protocol nor a rule", help="use `duly.protocol(text)`")
             for part in unknown
         ]  # fmt: skip
         wrong += [
@@ -82,6 +82,8 @@ class Contract:
         self.run_bits = built.run_bits
         self.start = built.start
         self.closed = built.closed
+        # bare names and the full `server/name`s that they may mean
+        self.owners = built.owners
         self.messages = frozenset(terms.labels)
         self.tools = terms.tools or {}
         # whether a new turn or run changes anything that a rule can see
@@ -140,9 +142,15 @@ def merge(contracts: Iterable[Contract]) -> Contract:
             for name, value in (getattr(contract.terms, part) or {}).items():
                 known = into.setdefault(name, value)
                 if _bare(known) != _bare(value):
-                    kind = {"tools": "tool", "groups": "group", "aliases": "alias", "labels": "label", "facts": "fact"}[part]
+                    kind = {"tools": "tool", "groups": "group", "aliases": "alias", "labels": "label", "facts": "fact"}[
+                        part
+                    ]
                     message = f"the {kind} `{name}` is declared in two ways"
-                    faults.append(Diagnostic("merge", message, help="declare it once, or equally", span=getattr(value, "span", None)))
+                    faults.append(
+                        Diagnostic(
+                            "merge", message, help="declare it once, or equally", span=getattr(value, "span", None)
+                        )
+                    )
     rules: dict[Any, Rule] = {}
     for contract in found:
         for rule in contract.rules.values():
@@ -189,7 +197,8 @@ def _outcomes(terms: Terms) -> dict[str, tuple[tuple[str, Condition], ...]]:
         texts += [("~", tool.uncertain)] if tool.uncertain else []
         conditions = []
         for outcome, text in texts:
-            path = f"tools.{name}.{'uncertain' if outcome == '~' else 'error' if outcome == 'error' else f'outcomes.{outcome}'}"
+            key = {"~": "uncertain", "error": "error"}.get(outcome, f"outcomes.{outcome}")
+            path = f"tools.{name}.{key}"
             try:
                 conditions.append((outcome, _shared(text, tool.span, path)))
             except DulyError as error:

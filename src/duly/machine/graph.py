@@ -16,7 +16,8 @@ class Arc(Struct, frozen=True, gc=False):
 
     ``outcome`` None on a ``?`` arc stands for every outcome but ``error`` that its source state does not name.
     ``group`` marks a label that names a group (or a glob) of the contract instead of a tool or a message; it
-    stands for one arc per member. ``otherwise`` is the guard ``else``. ``start`` and ``end`` are offsets in the graph's source.
+    stands for one arc per member. ``otherwise`` is the guard ``else``. ``start`` and ``end`` are offsets in the
+    graph's source.
     """
 
     origin: int
@@ -33,7 +34,7 @@ class Arc(Struct, frozen=True, gc=False):
 
 
 class Fork(Struct, frozen=True):
-    """A state in which the regions that start at ``starts`` run side by side; when all have ended, ``join`` is entered."""
+    """A state in which the regions that start at ``starts`` run side by side; ``join`` follows when all have ended."""
 
     starts: tuple[int, ...]
     join: int

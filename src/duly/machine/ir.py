@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from duly.values.expr import Bind, Guard
 
+from .edge import Go, Test
 from .graph import Arc, Fork
 from .terms import Tool
 
@@ -22,13 +23,16 @@ class Edge(Struct, frozen=True):
     binds: tuple[Bind, ...]
     otherwise: bool
     arc: Arc
+    test: Test | None
+    go: Go
 
 
 Move: TypeAlias = int | tuple[Edge, ...]
 """Where a label leads from one state: straight to a state, or over one of several edges."""
 
-Turns: TypeAlias = dict[str | None, Move]
-"""Where a result leads from one state, by outcome; None stands for every outcome but ``error`` that is not named."""
+Turns: TypeAlias = Move | dict[str | None, Move]
+"""Where a result leads from one state, by outcome; None stands for every outcome but ``error`` that is not named, and
+so does a move alone."""
 
 
 class Row(Struct, frozen=True):
@@ -59,6 +63,9 @@ class Plan(Struct, frozen=True):
 
     ``want`` are the bits it needs, ``wins`` those that its success sets; ``limits`` pairs of (count slot, tightest
     limit), ``takes`` the count slots it occupies. ``needs`` and ``caps`` name the rules, for refusals only.
+    ``straight`` are the moves by position where the contract has one cursor and this label speaks of it. A ``plain``
+    plan needs nothing looked up: no preparation of arguments, no search for uncertain calls, at most one cursor.
+    A ``quiet`` one is a message that only protocols ask about.
     """
 
     label: str
@@ -72,6 +79,8 @@ class Plan(Struct, frozen=True):
     takes: tuple[int, ...] = ()
     needs: tuple[tuple[int, str], ...] = ()
     caps: tuple[tuple[int, int, str], ...] = ()
+    straight: dict[int, Any] | None = None
+    plain: bool = False
     quiet: bool = False
     moved: tuple[int, ...] = ()
     checked: bool = False
@@ -84,6 +93,7 @@ class Hearing(Struct, frozen=True):
     label: str
     rows: tuple[Row, ...]
     wins: int = 0
+    straight: dict[int, Any] | None = None
 
 
 class Open(Struct, frozen=True):

@@ -1,10 +1,9 @@
 """What names mean in a contract: aliases, groups, globs, servers."""
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
-from duly.values.errors import Diagnostic, nearest, suggest
+from duly.values.errors import Diagnostic, suggest
 from duly.values.source import Span
 
 from .terms import Terms
@@ -29,9 +28,13 @@ class Names:
             )  # fmt: skip
         for alias, name in terms.aliases.items():
             if alias in self.tools or alias in self.messages:
-                self._fault("name", f"the alias `{alias}` is also declared under its own name", terms.span, "rename one")
+                self._fault(
+                    "name", f"the alias `{alias}` is also declared under its own name", terms.span, "rename one"
+                )
             if name in terms.aliases:
-                self._fault("name", f"the alias `{alias}` stands for another alias, `{name}`", terms.span, "name the tool")
+                self._fault(
+                    "name", f"the alias `{alias}` stands for another alias, `{name}`", terms.span, "name the tool"
+                )
         for name in terms.groups:
             self.group(name, terms.span)
 
@@ -42,7 +45,9 @@ class Names:
         """The names that a member stands for; empty, with a diagnostic, where it stands for nothing."""
         if name.startswith("@"):
             inner = name[1:]
-            return self._glob(inner, span) if "*" in inner and inner not in self.terms.groups else self.group(inner, span)
+            return (
+                self._glob(inner, span) if "*" in inner and inner not in self.terms.groups else self.group(inner, span)
+            )
         if "*" in name:
             return self._glob(name, span)
         return frozenset((self.canonical(name),))
@@ -53,7 +58,12 @@ class Names:
             return known
         self._groups[name] = frozenset()  # a group inside itself adds nothing
         if name not in self.terms.groups:
-            self._fault("group", f"unknown group `{name}`", span, suggest(name, self.terms.groups) or "declare it under `groups`")
+            self._fault(
+                "group",
+                f"unknown group `{name}`",
+                span,
+                suggest(name, self.terms.groups) or "declare it under `groups`",
+            )
             return frozenset()
         found = self._select(self.terms.groups[name], span)
         if not found:
@@ -78,12 +88,3 @@ class Names:
 
     def _fault(self, code: str, message: str, span: Span | None, help: str) -> None:
         self.faults.append(Diagnostic(code, message, span=span, help=help))
-
-
-def of_server(name: str, known: Iterable[str]) -> list[str]:
-    """The declared names `server/name` that a bare name may mean."""
-    return sorted(full for full in known if full.endswith("/" + name))
-
-
-def closest(name: str, known: Iterable[str]) -> str | None:
-    return nearest(name, known)

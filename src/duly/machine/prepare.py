@@ -66,12 +66,13 @@ def _validator(tool: Tool) -> Any:
     try:
         # RE2 is not what this validator speaks; its own linear engine is, and it refuses what is not linear
         return jsonschema_rs.validator_for(
-            tool.schema, retriever=refuse, pattern_options=jsonschema_rs.RegexOptions(), validate_formats=False
+            tool.schema or {}, retriever=refuse, pattern_options=jsonschema_rs.RegexOptions(), validate_formats=False
         )
     except Exception as error:
         message = f"the schema of `{tool.name}` is no JSON Schema: {str(error).splitlines()[0][:160]}"
         help = "references must stay inside the schema, and patterns need a linear form"
-        raise DulyError([Diagnostic("schema", message, span=tool.span, path=f"tools.{tool.name}.schema", help=help)]) from None
+        path = f"tools.{tool.name}.schema"
+        raise DulyError([Diagnostic("schema", message, span=tool.span, path=path, help=help)]) from None
 
 
 def _floats(value: Any) -> Any:

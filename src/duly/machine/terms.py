@@ -17,8 +17,8 @@ class Tool(Struct, frozen=True):
 
     ``error``, ``outcomes`` (name to condition, in listed order) and ``uncertain`` are CEL over ``args`` and ``result``;
     ``schema`` is a JSON Schema of the arguments; ``paths`` maps argument names to the base directory of relative
-    paths (None: relative paths are refused); ``clamp`` maps argument names to ``{"min": …, "max": …}``; ``pairs`` names fields
-    that a result shares with the arguments of its call. ``error``, ``outcomes`` and ``uncertain`` may be absent.
+    paths (None: relative paths are refused); ``clamp`` maps argument names to ``{"min": …, "max": …}``; ``pairs`` names
+    fields that a result shares with the arguments of its call.
     """
 
     name: str

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from msgspec import Struct
+
 from duly.machine.contract import Contract
 from duly.machine.ir import Edge, Line, Plan, State
-from duly.machine.names import of_server
 from duly.values.errors import suggest
 from duly.values.event import Called, Sent
 from duly.values.expr import UNSET, Guard, Literal, Register
@@ -18,35 +19,20 @@ REMEMBERED = 4096
 """Entries that a contract remembers of what is expected where; emptied when full."""
 
 
-class Why:
+class Why(Struct, eq=False):
     """What stands behind a refusal. Holds the state before the event; works its answers out once, when read."""
 
-    __slots__ = (
-        "_legal", "_reasons", "_repair", "args", "contract", "event", "faults", "plan", "shut", "state", "visible",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        contract: Contract,
-        state: State,
-        event: Called | Sent,
-        plan: Plan | None,
-        args: Any,
-        faults: Any,
-        visible: int,
-        shut: tuple[int, ...],
-    ) -> None:
-        self.contract = contract
-        self.state = state
-        self.event = event
-        self.plan = plan
-        self.args = args
-        self.faults = faults
-        self.visible = visible
-        self.shut = shut
-        self._reasons: tuple[Reason, ...] | None = None
-        self._legal: tuple[Legal, ...] | None = None
-        self._repair: Repair | None = None
+    contract: Contract
+    state: State
+    event: Called | Sent
+    plan: Plan | None
+    args: Any
+    faults: Any = ()
+    visible: int = 0
+    shut: tuple[int, ...] = ()
+    _reasons: tuple[Reason, ...] | None = None
+    _legal: tuple[Legal, ...] | None = None
+    _repair: Repair | None = None
 
     def reasons(self) -> tuple[Reason, ...]:
         if self._reasons is None:
@@ -65,10 +51,9 @@ class Why:
             self._repair = repair(self.contract, self.state, self.plan) if self.plan is not None else Repair("none")
         return self._repair
 
-    def owners(self) -> list[str]:
+    def owners(self) -> tuple[str, ...]:
         """The declared names that a bare name may mean, over all servers."""
-        label = self.event.label
-        return of_server(label, self.contract.acts) if label is not None and type(self.event) is Called else []
+        return self.contract.owners.get(self.event.label or "", ()) if type(self.event) is Called else ()
 
     def _all(self) -> list[Reason]:
         contract, plan = self.contract, self.plan
@@ -80,11 +65,14 @@ class Why:
         if plan.message and type(self.event) is Called:
             help = "a message is said by a person; it is no tool"
             return [Reason("contract", "kind", f"`{label}` is a message, not a tool", got=got, help=help)]
-        reasons = [Reason("schema", kind, message, got=got, help="correct the arguments") for kind, message in self.faults]
+        reasons = [
+            Reason("schema", kind, message, got=got, help="correct the arguments") for kind, message in self.faults
+        ]
         if plan.silent:
+            line = contract.lines[plan.silent[0]].id
             help = "name it under `outside`, or give it a place in the protocol"
             reasons.append(
-                Reason(contract.lines[plan.silent[0]].id, "protocol", f"the protocol does not speak of `{label}`", got=got, help=help)
+                Reason(line, "protocol", f"the protocol does not speak of `{label}`", got=got, help=help)
             )  # fmt: skip
             return reasons
         for protocol in self.shut:
@@ -98,8 +86,9 @@ class Why:
                 scope = contract.counts[slot].scope
                 where = "" if scope == "session" else f" in this {scope}"
                 times = "1 time" if taken == 1 else f"{taken} times"
+                message = f"`{label}` is allowed {limit} times, and was admitted {times}{where}"
                 reasons.append(
-                    Reason(rule, "count", f"`{label}` is allowed {limit} times and was admitted {times}{where}", got=got,
+                    Reason(rule, "count", message, got=got,
                            help="do not ask for it again" + ("" if scope == "session" else f" before the next {scope}"),
                            span=contract.rules[rule].span, severity=contract.rules[rule].severity)
                 )  # fmt: skip
@@ -110,7 +99,7 @@ class Why:
         owners = self.owners()
         if len(owners) > 1:
             message = f"`{label}` may be a tool of several servers"
-            return Reason("contract", "ambiguous", message, got=got, expected=tuple(owners), help="name the server")
+            return Reason("contract", "ambiguous", message, got=got, expected=owners, help="name the server")
         kind = "tool" if type(self.event) is Called else "message"
         known = [name for name, plan in contract.acts.items() if (plan.message is False) == (kind == "tool")]
         help = suggest(label, known) or f"ask for one of the {kind}s that the contract knows"
@@ -138,7 +127,9 @@ class Why:
         if move is None:
             where = state_name(self.contract, state, line)
             message = f"`{label}` has no place in the protocol {where}"
-            return Reason(line.id, "protocol", message, got=got, expected=expected, help="take one of the expected steps")
+            return Reason(
+                line.id, "protocol", message, got=got, expected=expected, help="take one of the expected steps"
+            )
         said = "; ".join(edge_text(edge) for edge in move) if type(move) is tuple else ""
         message = f"the arguments of `{label}` fit no edge here: {said}" if said else f"`{label}` is not legal here"
         span = _span(self.contract, line, move[0]) if type(move) is tuple else None
@@ -194,7 +185,7 @@ def legal(contract: Contract, state: State) -> tuple[Legal, ...]:
         return ()
     found = []
     for label, plan in contract.acts.items():
-        if plan.label != label or plan.message and not plan.rows:
+        if plan.label != label or (plan.message and not plan.rows):
             continue
         conditions = open_conditions(contract, state, plan)
         if conditions is not None:
@@ -228,7 +219,9 @@ def open_conditions(contract: Contract, state: State, plan: Plan) -> tuple[str, 
 
 def _possible(guard: Guard, state: State) -> bool:
     """Whether some payload can meet the guard: not where its register is unbound, or an empty list must hold it."""
-    value = state.registers.get(guard.operand.name, UNSET) if isinstance(guard.operand, Register) else guard.operand.value
+    value = (
+        state.registers.get(guard.operand.name, UNSET) if isinstance(guard.operand, Register) else guard.operand.value
+    )
     return value is not UNSET and not (guard.op == "in" and (not isinstance(value, (list, tuple)) or not value))
 
 

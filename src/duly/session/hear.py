@@ -1,5 +1,7 @@
 """Messages: what the agent learns from people. They begin turns and move what listens to them."""
 
+from typing import Final
+
 from msgspec import structs
 
 from duly.machine.contract import Contract
@@ -12,41 +14,44 @@ from .settle import drained, finding, unmoved, won
 from .time import renewed
 
 Answer = tuple[Verdict, State]
+NOBODY: Final = (None,)
 
 
 def heard(contract: Contract, state: State, event: Received, happened: bool) -> Answer:
     """A message: begins a turn where a person said it, and moves what listens to it."""
     label = event.label
+    hearing = contract.hearings.get(label) if label is not None else contract.unnamed
+    if hearing is not None and hearing.straight is not None and state.more is NOTHING and label not in contract.tools:
+        # nothing but one cursor listens, and nothing seldom is going on
+        move = hearing.straight.get(state.cursors[0])
+        if type(move) is dict:  # a name that is neither declared a tool nor a message is read as both
+            move = turn(move, "ok")
+        if not contract.turned and type(move) is int:
+            return ALLOWED, State(
+                (move,), NOBODY, state.facts | hearing.wins, state.data, state.registers, state.open, state.at,
+                state.serial, NOTHING,
+            )  # fmt: skip
+        if not contract.turned and type(move) is tuple and len(move) == 1:
+            registers = move[0].go(event.payload, state.registers)
+            if registers is not None:
+                return ALLOWED, State(
+                    (move[0].target,), NOBODY, state.facts | hearing.wins, state.data, registers, state.open, state.at,
+                    state.serial, NOTHING,
+                )  # fmt: skip
     if contract.turned and event.turn is None and _from_person(contract, label):
         state = renewed(contract, state, run=False)
     if label is None:
-        hearing = contract.unnamed
         if hearing is None:
             return _unnamed(), state
     else:
-        found = contract.hearings.get(label)
         if label in contract.tools:
             reason = Reason(
                 "contract", "kind", f"`{label}` is a tool, not a message", got=f"?{label}",
                 help="results come as returned calls; what people say is declared under `labels`",
             )  # fmt: skip
             return Violation((reason,), finding=True), state
-        if found is None:
+        if hearing is None:
             return ALLOWED, state
-        hearing = found
-    more = state.more
-    rows = hearing.rows
-    if more is NOTHING and len(rows) == 1 and len(rows[0].places) == 1:
-        slot, column = rows[0].places[0]
-        cursors = state.cursors
-        target = column.get(cursors[slot])
-        if type(target) is int and not contract.lines[rows[0].protocol].forks:
-            single = len(cursors) == 1
-            return ALLOWED, State(
-                (target,) if single else (*cursors[:slot], target, *cursors[slot + 1 :]),
-                (None,) if single else unmoved(state.movers, rows[0].protocol),
-                state.facts | hearing.wins, state.data, state.registers, state.open, state.at, state.serial, more,
-            )  # fmt: skip
     return _heard(contract, state, hearing, event)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from duly.machine.build import enter
 from duly.machine.contract import Contract
 from duly.machine.ir import Edge, Line, Row, State, Waiting
-from duly.values.expr import UNSET, holds, reach
+from duly.values.expr import UNSET, reach
 
 Bound = tuple[tuple[str, Any, Any], ...]
 
@@ -23,13 +23,8 @@ def pick(edges: tuple[Edge, ...], payload: Any, registers: dict[str, Any]) -> Ed
         if edge.otherwise:
             other = edge
             continue
-        answer: bool | None = True
-        for guard in edge.guards:
-            truth = holds(guard, payload, registers)
-            if truth is not True:
-                answer = truth
-                if truth is False:
-                    break
+        test = edge.test
+        answer = True if test is None else test(payload, registers)
         if answer is True and any(not bind.maybe and reach(payload, bind.path) is UNSET for bind in edge.binds):
             answer = None
         if answer is True:
@@ -95,7 +90,7 @@ def find(row: Row, cursors: tuple[int, ...]) -> tuple[int, Any]:
 
 def turn(moves: Any, outcome: str) -> Any:
     """The move for an outcome: the one that names it, else the bare one, which never takes ``error``."""
-    if type(moves) is int:
+    if type(moves) is not dict:
         return None if outcome == "error" else moves
     named = moves.get(outcome)
     return named if named is not None or outcome == "error" else moves.get(None)

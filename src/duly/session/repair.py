@@ -110,7 +110,7 @@ def _answered(contract: Contract, label: str, cursors: tuple[int, ...]) -> list[
             if moves is None:
                 following.append(at)
                 continue
-            outcomes = ["ok"] if type(moves) is int else [name or "ok" for name in moves if name != "error"]
+            outcomes = [name or "ok" for name in moves if name != "error"] if type(moves) is dict else ["ok"]
             for outcome in outcomes:
                 move = turn(moves, outcome)
                 if move is None:

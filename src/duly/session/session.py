@@ -5,22 +5,34 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from duly.machine.contract import Contract, merge
 from duly.machine.ir import Open, State
 from duly.values.errors import Refused, fault, suggest
 from duly.values.event import (
-    Called, Closed, Decided, Event, Failed, Found, Ordered, Received, Returned, Sent, sign,
+    Called,
+    Closed,
+    Decided,
+    Event,
+    Failed,
+    Found,
+    Ordered,
+    Received,
+    Returned,
+    Sent,
+    sign,
 )  # fmt: skip
 from duly.values.expr import UNSET
 from duly.values.plain import Malformed, plain
 from duly.values.verdict import Allowed, Legal, Reason, Repair, Unrecognized, Verdict, Violation
 
 from .close import owed
-from .decide import decide, malformed, observe
+from .decide import judge
 from .explain import legal
 from .move import ended
+from .refuse import malformed
 from .repair import repair
 from .settle import outcome_of
 from .snapshot import restore, save
@@ -63,21 +75,29 @@ class Session:
 
     def send(self, label: str, payload: Any = None) -> Verdict:
         """``!label``: the agent calls (a declared tool) or says something."""
-        return self._short(Called if label in self.contract.tools else Sent, label, payload)
+        contract = self.contract
+        try:
+            if payload is not None:
+                payload = plain(payload)
+            event = Called(label, payload) if label in contract.tools else Sent(label, payload)
+        except (Malformed, TypeError) as error:
+            return self._refuse(Sent(str(label)), str(error))
+        with self._lock:
+            verdict, self.state = judge(contract, self.state, event, False)
+            self.journal.append(Entry(event, verdict))
+        return verdict
 
     def receive(self, label: str | None, payload: Any = None) -> Verdict:
         """``?label``: a call answered (a declared tool) or a message; None is a message that nobody could name."""
-        return self._short(Returned if label in self.contract.tools else Received, label, payload)
-
-    def _short(self, kind: Any, label: str | None, payload: Any) -> Verdict:
+        contract = self.contract
         try:
-            event = kind(label) if payload is None else kind(label, plain(payload))
-            if label.__class__ is not str and label is not None:
-                raise Malformed(f"a label is text, not `{type(label).__name__}`")
-        except Malformed as error:
-            return self._refuse(kind(str(label)), str(error))
+            if payload is not None:
+                payload = plain(payload)
+            event = Returned(label, payload) if label in contract.tools else Received(label, payload)
+        except (Malformed, TypeError) as error:
+            return self._refuse(Received(str(label)), str(error))
         with self._lock:
-            verdict, self.state = decide(self.contract, self.state, event)
+            verdict, self.state = judge(contract, self.state, event, False)
             self.journal.append(Entry(event, verdict))
         return verdict
 
@@ -89,7 +109,7 @@ class Session:
             return self._refuse(event, str(error))
         with self._lock:
             event = self._looked_up(event)
-            verdict, self.state = decide(self.contract, self.state, event)
+            verdict, self.state = judge(self.contract, self.state, event, False)
             self.journal.append(Entry(event, verdict))
         return verdict
 
@@ -101,7 +121,7 @@ class Session:
             return self._refuse(event, str(error))
         with self._lock:
             event = self._looked_up(event)
-            verdict, self.state = observe(self.contract, self.state, event)
+            verdict, self.state = judge(self.contract, self.state, event, True)
             self.journal.append(Entry(event, verdict))
         return verdict
 
@@ -116,7 +136,7 @@ class Session:
             serial = self.state.serial + 1
             while f"#{serial}" in self.state.open:
                 serial += 1
-            self.state = structs.replace(self.state, serial=serial)
+            self.state = replace(self.state, serial=serial)
             return f"#{serial}"
 
     def peek(self, event: Event) -> Verdict:
@@ -126,7 +146,7 @@ class Session:
         except Malformed as error:
             return Unrecognized((malformed(str(error)),))
         with self._lock:
-            return decide(self.contract, self.state, self._looked_up(event))[0]
+            return judge(self.contract, self.state, self._looked_up(event), False)[0]
 
     def peek_send(self, label: str, payload: Any = None) -> Verdict:
         return self.peek((Called if label in self.contract.tools else Sent)(label, payload))
@@ -155,7 +175,7 @@ class Session:
         return tuple(owed(self.contract, self.state))
 
     def status(self, rule: str) -> str:
-        """How a rule or a protocol stands: ``satisfied``, ``violated`` (found in this run) or ``open`` (something is owed).
+        """How a rule or protocol stands: ``satisfied``, ``violated`` (found in this run) or ``open`` (more is owed).
 
         Raises DulyError for an id that the contract does not have.
         """
@@ -174,7 +194,11 @@ class Session:
     def is_terminal(self) -> bool:
         """Whether the run may end here: every protocol has ended, no call is open, no result waits."""
         state = self.state
-        return not state.open and not state.more.waiting and all(ended(line, state.cursors) for line in self.contract.lines)
+        return (
+            not state.open
+            and not state.more.waiting
+            and all(ended(line, state.cursors) for line in self.contract.lines)
+        )
 
     @property
     def is_halted(self) -> bool:
@@ -183,7 +207,7 @@ class Session:
 
     @property
     def current_state(self) -> Any:
-        """The name (or number) of the protocol's state; a tuple where there are several cursors, None without protocol."""
+        """The name (or number) of the protocol's state; a tuple where there are several cursors, None without any."""
         graphs = self.contract.terms.protocols
         found = tuple(
             graph.names.get(self.state.cursors[slot], self.state.cursors[slot])
@@ -219,9 +243,7 @@ class Session:
             return save(self.contract, self.state)
 
     @classmethod
-    def from_dict(
-        cls, contract: Contract, data: dict[str, Any], *, keep: int | None = KEPT
-    ) -> "Session":
+    def from_dict(cls, contract: Contract, data: dict[str, Any], *, keep: int | None = KEPT) -> "Session":
         """The session that a snapshot holds; raises DulyError where it is damaged or belongs to another contract."""
         session = cls(contract, keep=keep)
         session.state = restore(session.contract, data)
@@ -232,7 +254,7 @@ class Session:
         kind = type(event)
         if kind in _WITH_PAYLOAD:
             # what is no plain value is not kept
-            event = structs.replace(event, payload=None)
+            event = replace(event, payload=None)
         if kind in _KINDS:
             with self._lock:
                 self.journal.append(Entry(event, verdict))
@@ -243,10 +265,10 @@ class Session:
         kind = type(event)
         if kind is Called and event.key is not None and event.found is None:  # type: ignore[union-attr]
             found = self._recorded_key(event.key)  # type: ignore[union-attr]
-            return structs.replace(event, found=found) if found is not None else event
+            return replace(event, found=found) if found is not None else event
         if kind is Returned and event.id is not None and event.id not in self.state.open and event.found is None:  # type: ignore[union-attr]
             found = self._recorded_call(event.id)  # type: ignore[union-attr]
-            return structs.replace(event, found=found) if found is not None else event
+            return replace(event, found=found) if found is not None else event
         return event
 
     def _recorded_key(self, key: str | None) -> Found | None:
@@ -254,7 +276,9 @@ class Session:
             if type(entry.event) is Called and entry.event.key == key and type(entry.verdict) is Allowed:
                 if entry.verdict.replayed:
                     continue
-                return self._recorded_call(entry.verdict.id) or Found("failed", entry.event.label, entry.verdict.payload)
+                return self._recorded_call(entry.verdict.id) or Found(
+                    "failed", entry.event.label, entry.verdict.payload
+                )
             if entry.event is None:
                 return None
         return None
@@ -271,7 +295,11 @@ class Session:
                 result = event
             elif type(event) is Failed and event.id == identity:
                 failed = True
-            elif type(event) is Called and isinstance(verdict, Allowed | Violation) and _number(event, verdict) == identity:
+            elif (
+                type(event) is Called
+                and isinstance(verdict, Allowed | Violation)
+                and _number(event, verdict) == identity
+            ):
                 payload = verdict.payload if type(verdict) is Allowed else event.payload
                 call = self.state.open.get(identity) if identity is not None else None
                 if call is not None:
@@ -317,15 +345,14 @@ def admit(event: Event) -> Event:
     kind = type(event)
     if kind not in _KINDS:
         raise Malformed(f"`{kind.__name__}` is no event")
-    label = getattr(event, "label", None)
-    if label is not None and type(label) is not str:
-        raise Malformed(f"a label is text, not `{type(label).__name__}`")
-    if kind in (Called, Returned) and label is None:
-        raise Malformed("a call has a label")
+    if kind in _LABELLED and type(event.label) is not str and (event.label is not None or kind in _NAMED):  # type: ignore[union-attr]
+        raise Malformed(f"a label is text, not `{type(event.label).__name__}`")  # type: ignore[union-attr]
     if kind in _WITH_PAYLOAD and event.payload is not None:  # type: ignore[union-attr]
-        return structs.replace(event, payload=plain(event.payload))  # type: ignore[union-attr]
+        return replace(event, payload=plain(event.payload))  # type: ignore[union-attr]
     return event
 
 
+_NAMED = frozenset((Called, Returned))
+_LABELLED = frozenset((Called, Returned, Sent, Received))
 _WITH_PAYLOAD = frozenset((Called, Sent, Returned, Received, Decided, Ordered))
-_KINDS = frozenset(Event.__args__)  # type: ignore[attr-defined]
+_KINDS = frozenset(Event.__args__)

@@ -1,6 +1,6 @@
 """Results and failures: they settle their calls and move every machine that can take them."""
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -15,6 +15,7 @@ from .move import find, hears, learn, turn, unbind
 from .time import began
 
 Answer = tuple[Verdict, State]
+NOBODY: Final = (None,)
 
 
 def returned(contract: Contract, state: State, event: Returned, happened: bool) -> Answer:
@@ -66,20 +67,25 @@ def settled(contract: Contract, state: State, identity: str, call: Open, outcome
     if plan is None:
         return ALLOWED, structs.replace(state, open=left)
     hearing = contract.hearings.get(call.label)
-    if hearing is not None and call.batch is None and state.more is NOTHING and not plan.wins:
-        # a protocol alone, one straight edge
-        rows = hearing.rows
-        if len(rows) == 1 and len(rows[0].places) == 1 and call.moved == plan.moved:
-            slot, column = rows[0].places[0]
-            target = column.get(state.cursors[slot])
-            if type(target) is int and not contract.lines[rows[0].protocol].forks:
-                cursors = state.cursors
-                single = len(cursors) == 1
-                return ALLOWED, State(
-                    (target,) if single else (*cursors[:slot], target, *cursors[slot + 1 :]),
-                    (None,) if single else unmoved(state.movers, rows[0].protocol),
-                    state.facts, state.data, state.registers, left, state.at, state.serial, state.more,
-                )  # fmt: skip
+    if (
+        hearing is not None
+        and hearing.straight is not None
+        and state.more is NOTHING
+        and call.batch is None
+        and (call.moved or not plan.rows)
+    ):
+        # nothing but one cursor listens, and nothing seldom is going on
+        move = hearing.straight.get(state.cursors[0])
+        if type(move) is int:
+            return ALLOWED, State(
+                (move,), NOBODY, state.facts | plan.wins, state.data, state.registers, left, state.at, state.serial,
+                NOTHING,
+            )  # fmt: skip
+    if hearing is None and not call.moved and state.more is NOTHING and call.batch is None:
+        return ALLOWED, State(
+            state.cursors, state.movers, state.facts | plan.wins, state.data, state.registers, left, state.at,
+            state.serial, NOTHING,
+        )  # fmt: skip
     state = won(structs.replace(state, open=left), plan.wins, call.batch)
     return _through(contract, state, identity, call, outcome, payload)
 
@@ -101,9 +107,7 @@ def _result(
         taken = learn(contract, state, row, outcome, payload)
         if taken is not None:
             before = state.cursors
-            state = structs.replace(
-                state, cursors=taken[0], registers=taken[1], movers=unmoved(state.movers, protocol)
-            )
+            state = structs.replace(state, cursors=taken[0], registers=taken[1], movers=unmoved(state.movers, protocol))
             return _held(state, protocol, call, before, Waiting(protocol, call.label, outcome, payload, identity)), None
     if outcome == "error":
         if not admitted:
@@ -130,17 +134,23 @@ def _result(
             help="its guards do not hold, or a field that is bound is missing",
         )  # fmt: skip
         return state, reason
-    what = f"no edge names the outcome `{outcome}` of `{call.label}`" if admitted else (
-        f"`?{call.label}` is not expected here"
+    what = (
+        f"no edge names the outcome `{outcome}` of `{call.label}`"
+        if admitted
+        else (f"`?{call.label}` is not expected here")
     )
-    return state, Reason(line.id, "outcome", what, got=f"?{call.label}={outcome}", help="name the outcome in the protocol")
+    return state, Reason(
+        line.id, "outcome", what, got=f"?{call.label}={outcome}", help="name the outcome in the protocol"
+    )
 
 
 def failed(contract: Contract, state: State, event: Failed, happened: bool) -> Answer:
     """A call broke off: without effect it is given back; with unknown effect it stays, uncertain, until settled."""
     call = state.open.get(event.id)
     if call is None:
-        reason = Reason("call", "ungated", f"no open call `{event.id[:80]}`", help="a failure names the call that failed")
+        reason = Reason(
+            "call", "ungated", f"no open call `{event.id[:80]}`", help="a failure names the call that failed"
+        )
         return Violation((reason,), finding=True), state
     if event.effect == "none":
         return given_up(contract, state, event.id, call)
@@ -268,7 +278,9 @@ def drained(contract: Contract, state: State) -> State:
         moved = False
         for index, waiting in enumerate(state.more.waiting):
             hearing = contract.hearings.get(waiting.label)
-            row = next((r for r in hearing.rows if r.protocol == waiting.protocol), None) if hearing is not None else None
+            row = (
+                next((r for r in hearing.rows if r.protocol == waiting.protocol), None) if hearing is not None else None
+            )
             taken = learn(contract, state, row, waiting.outcome, waiting.payload) if row is not None else None
             if taken is None:
                 continue

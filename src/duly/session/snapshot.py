@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from duly.machine.contract import Contract
 from duly.machine.ir import EMPTY, NOTHING, More, Open, Parked, State, Waiting
-from duly.values.errors import DulyError, fault
+from duly.values.errors import Diagnostic, DulyError, fault
 from duly.values.expr import UNSET
 from duly.values.plain import Malformed, read_json, write_json
 
@@ -96,7 +96,7 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
             {key: (p.label, write_json(p.args), p.ticket, p.cause) for key, p in more.parked.items()},
             [_waiting(waiting) for waiting in more.waiting],
             {f"{bit:x}": batch for bit, batch in more.fresh.items()},
-            {str(p): (batch, list(before), [_waiting(w) for w in results]) for p, (batch, before, results) in more.held.items()},
+            {str(p): (held[0], list(held[1]), [_waiting(w) for w in held[2]]) for p, held in more.held.items()},
             dict(more.tally), sorted(more.found), more.origin, more.mode,
         ),
     )  # fmt: skip
@@ -115,11 +115,9 @@ def restore(contract: Contract, data: Any) -> State:
             "snapshot", f"a snapshot of format {saved.duly}; this duly reads format {FORMAT}", help="use the newer duly"
         )
     if saved.digest != contract.digest:
-        raise fault(
-            "snapshot",
-            f"the snapshot belongs to `{saved.contract or 'another contract'}` ({saved.digest[:19]}), not to this contract ({contract.digest[:19]})",
-            help="restore it with the contract it was made with, or migrate it",
-        )
+        owner = f"`{saved.contract or 'another contract'}` ({saved.digest[:19]})"
+        message = f"the snapshot belongs to {owner}, not to this contract ({contract.digest[:19]})"
+        raise fault("snapshot", message, help="restore it with the contract it was made with, or migrate it")
     try:
         state = _state(contract, saved)
     except (Malformed, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
@@ -185,16 +183,18 @@ def _check(contract: Contract, state: State) -> None:
     for identity, call in state.open.items():
         if call.moved and len(call.before) != len(start.cursors):
             wrong.append(f"an open call `{identity[:40]}` without the place it came from")
-        if any(not 0 <= p < len(contract.lines) for p in call.moved) or any(not 0 <= s < len(state.data) for s in call.took):
+        if any(not 0 <= p < len(contract.lines) for p in call.moved) or any(
+            not 0 <= s < len(state.data) for s in call.took
+        ):
             wrong.append(f"an open call `{identity[:40]}` that holds what does not exist")
     if any(not 0 <= w.protocol < len(contract.lines) for w in state.more.waiting):
         wrong.append("a result that waits in a protocol that does not exist")
     if state.at < 0 or state.at != state.at or state.serial < 0:
         wrong.append("a time that no session has")
     if wrong:
+        help = "go back to an earlier one"
         raise DulyError(
-            [*fault("snapshot", f"a damaged snapshot: it holds {what}", help="go back to an earlier one").diagnostics][0]
-            for what in dict.fromkeys(wrong)
+            Diagnostic("snapshot", f"a damaged snapshot: it holds {what}", help=help) for what in dict.fromkeys(wrong)
         )
 
 
@@ -208,5 +208,3 @@ def _waiting(waiting: Waiting) -> SavedWaiting:
 
 def _awaited(saved: SavedWaiting) -> Waiting:
     return Waiting(saved.protocol, saved.label, saved.outcome, read_json(saved.payload), saved.call)
-
-

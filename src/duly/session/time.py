@@ -43,9 +43,7 @@ def renewed(contract: Contract, state: State, *, run: bool) -> State:
     if not contract.turned:
         return state
     ends = ("turn", "run") if run else ("turn",)
-    data = tuple(
-        0 if contract.scopes[slot] in ends else count for slot, count in enumerate(state.data)
-    )
+    data = tuple(0 if contract.scopes[slot] in ends else count for slot, count in enumerate(state.data))
     facts = state.facts & ~(contract.run_bits if run else contract.turn_bits)
     more = state.more
     changes: dict[str, Any] = {"turns": more.turns + 1}

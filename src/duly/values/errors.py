@@ -66,9 +66,7 @@ class Refused(Exception):
         return type(self), (self.verdict,)
 
 
-def fault(
-    code: str, message: str, *, span: Span | None = None, path: str = "", help: str = ""
-) -> DulyError:
+def fault(code: str, message: str, *, span: Span | None = None, path: str = "", help: str = "") -> DulyError:
     """An error with one diagnostic."""
     return DulyError([Diagnostic(code=code, message=message, span=span, path=path, help=help)])
 

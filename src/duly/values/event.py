@@ -192,14 +192,12 @@ class Closed(Struct, frozen=True, gc=False, tag_field="event", tag="closed", omi
 
 
 Act: TypeAlias = Called | Sent
-Observation: TypeAlias = (
-    Returned | Failed | Received | Decided | Ordered | Charged | Opened | Listed | Elapsed | Closed
-)
+Observation: TypeAlias = Returned | Failed | Received | Decided | Ordered | Charged | Opened | Listed | Elapsed | Closed
 Event: TypeAlias = Act | Observation
 
 ACTS: Final = (Called, Sent)
 KINDS: Final[dict[str, type]] = {
-    kind.__struct_config__.tag: kind
+    str(kind.__struct_config__.tag): kind
     for kind in (
         Called, Sent, Returned, Failed, Received, Decided, Ordered, Charged, Opened, Listed, Elapsed, Closed,
     )
@@ -208,12 +206,10 @@ KINDS: Final[dict[str, type]] = {
 
 def sign(event: Event) -> str:
     """The event as a label: ``!refund``, ``?verify=denied``, ``?Yes``; other events by their kind: ``closed``."""
-    kind = type(event)
-    if kind is Called or kind is Sent:
-        return "!" + (event.label if event.label is not None else "Unrecognized")  # type: ignore[union-attr]
-    if kind is Returned:
-        return "?" + event.label + (f"={event.outcome}" if event.outcome is not None else "")  # type: ignore[union-attr]
-    if kind is Received:
-        return "?" + (event.label if event.label is not None else "Unrecognized")  # type: ignore[union-attr]
-    tag: str = kind.__struct_config__.tag
-    return tag
+    if isinstance(event, Called | Sent):
+        return f"!{event.label if event.label is not None else 'Unrecognized'}"
+    if isinstance(event, Returned):
+        return f"?{event.label}" + (f"={event.outcome}" if event.outcome is not None else "")
+    if isinstance(event, Received):
+        return f"?{event.label if event.label is not None else 'Unrecognized'}"
+    return str(type(event).__struct_config__.tag)

@@ -26,9 +26,10 @@ def event_of(value: Any) -> Event:
         raise Malformed("an event is one JSON object")
     tag = value.get("event")
     kind = KINDS.get(tag) if isinstance(tag, str) else None
-    if kind is None:
+    if not isinstance(tag, str) or kind is None:
         near = suggest(str(tag), KINDS)
-        raise Malformed(f"unknown event `{str(tag)[:40]}`" + (f"; {near}" if near else "") if "event" in value else "no `event`")
+        said = f"unknown event `{str(tag)[:40]}`" + (f"; {near}" if near else "")
+        raise Malformed(said if "event" in value else "an event names its kind under `event`")
     for name in value:
         if name != "event" and name not in _FIELDS[tag]:
             near = suggest(name, _FIELDS[tag])
@@ -55,7 +56,7 @@ def object_of(event: Event) -> dict[str, Any]:
     needed = len(names) - len(defaults)
     for index, (name, key) in enumerate(zip(names, keys, strict=True)):
         value = getattr(event, name)
-        if name in _NEVER_WRITTEN or (index >= needed and value == defaults[index - needed] and value is defaults[index - needed]):
+        if name in _NEVER_WRITTEN or (index >= needed and value is defaults[index - needed]):
             continue
         built[key] = value
     return built

@@ -23,12 +23,14 @@ class Malformed(ValueError):
 def plain(value: Any) -> Any:
     """A copy of a value as a plain value; raises Malformed with the path of what does not fit."""
     if type(value) is dict:
+        # flat objects of ordinary values, which is nearly all of them, are checked in one pass and copied whole
         for key, item in value.items():
-            kind = type(item)
-            if type(key) is not str or (
-                kind is not int and kind is not bool and item is not None and (kind is not str or not item.isascii())
-            ) or not key.isascii():
-                return _copy(value, 0, "payload")
+            if type(item) is str:
+                if item.isascii() and type(key) is str and key.isascii():
+                    continue
+            elif type(item) in _SIMPLE and type(key) is str and key.isascii():
+                continue
+            return _copy(value, 0, "payload")
         return value.copy()
     return _copy(value, 0, "payload")
 
@@ -137,6 +139,7 @@ def _decimal(text: str) -> Decimal:
         raise Malformed(f"`{text[:40]}` is beyond the range of decimals") from None
 
 
+_SIMPLE: Final = frozenset((int, bool, type(None)))
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_decimal, parse_int=_integer
 )

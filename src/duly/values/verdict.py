@@ -96,45 +96,36 @@ class Allowed(Struct, frozen=True):
         return "allowed, answered from the record" if self.replayed else "allowed"
 
 
-class Refusal:
+class Refusal(Struct, frozen=True, eq=False):
     """The part that all verdicts but ``Allowed`` share. Never true, equal by what it says, safe to pickle and copy.
 
     ``reasons`` are all of them, ``legal`` the acts that are legal instead, ``repair`` what would make this act legal;
     ``halted`` says that acts are blocked from now on; ``finding`` marks what is said of something that has happened.
+    They are the fields ``given``, ``instead``, ``mend``, or worked out by ``why`` when they are read.
     """
 
-    __slots__ = ("_known", "_why", "finding", "halted", "ticket")
+    given: tuple[Reason, ...] = ()
+    why: Explanation | None = None
+    halted: bool = False
+    finding: bool = False
+    ticket: str | None = None
+    instead: tuple[Legal, ...] = ()
+    mend: Repair | None = None
+
     __match_args__ = ("reasons",)
     word = "violation"
 
-    def __init__(
-        self,
-        reasons: tuple[Reason, ...] = (),
-        *,
-        legal: tuple[Legal, ...] = (),
-        repair: Repair | None = None,
-        halted: bool = False,
-        finding: bool = False,
-        ticket: str | None = None,
-        why: Explanation | None = None,
-    ) -> None:
-        self._why = why
-        self._known = (reasons, legal, repair)
-        self.halted = halted
-        self.finding = finding
-        self.ticket = ticket
-
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        return self._known[0] if self._why is None else self._why.reasons()
+        return self.given if self.why is None else self.why.reasons()
 
     @property
     def legal(self) -> tuple[Legal, ...]:
-        return self._known[1] if self._why is None else self._why.legal()
+        return self.instead if self.why is None else self.why.legal()
 
     @property
     def repair(self) -> Repair | None:
-        return self._known[2] if self._why is None else self._why.repair()
+        return self.mend if self.why is None else self.why.repair()
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -148,7 +139,7 @@ class Refusal:
         return False
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._values() == other._values()  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._values() == other._values()
 
     def __hash__(self) -> int:
         return hash((type(self), self.reasons))
@@ -157,36 +148,37 @@ class Refusal:
         return f"{type(self).__name__}({self.text()!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), *self._values())
+        return type(self), self._values()
+
+    def __copy__(self) -> "Refusal":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Refusal":
+        return self
 
     def _values(self) -> tuple[Any, ...]:
-        return self.reasons, self.legal, self.repair, self.halted, self.finding, self.ticket
+        return self.reasons, None, self.halted, self.finding, self.ticket, self.legal, self.repair
 
 
-class NeedsApproval(Refusal):
+class NeedsApproval(Refusal, frozen=True, eq=False):
     """The act is parked under ``ticket`` until a person has decided."""
 
-    __slots__ = ()
     word = "needs_approval"
 
 
-class Violation(Refusal):
+class Violation(Refusal, frozen=True, eq=False):
     """The act is refused, or the observation is a finding."""
 
-    __slots__ = ()
 
-
-class Unrecognized(Refusal):
+class Unrecognized(Refusal, frozen=True, eq=False):
     """A message that nobody could name, or an event that is not well formed. Ask again."""
 
-    __slots__ = ()
     word = "unrecognized"
 
 
-class Blocked(Refusal):
+class Blocked(Refusal, frozen=True, eq=False):
     """The session is halted or closed; no act is decided any more."""
 
-    __slots__ = ()
     word = "blocked"
 
 
@@ -209,15 +201,16 @@ def join(verdicts: Iterable[Verdict]) -> Verdict:
         return next((v for v in found if v != ALLOWED), ALLOWED)
     grave = [v for v in found if GRAVITY[type(v)] == worst]
     reasons = sorted({r for v in grave for r in v.reasons}, key=lambda r: (r.rule, r.kind, r.message, r.got))
-    kind: type[Refusal] = type(grave[0])  # type: ignore[assignment]
-    return kind(
+    kind: Any = type(grave[0])
+    joined: Verdict = kind(
         tuple(reasons),
-        legal=tuple(sorted({act for v in grave for act in v.legal}, key=lambda act: (act.label, act.conditions))),  # type: ignore[union-attr]
-        repair=min((v.repair for v in grave if v.repair is not None), key=lambda r: (r.answer, r.steps), default=None),  # type: ignore[union-attr]
+        instead=tuple(sorted({act for v in grave for act in v.legal}, key=lambda act: (act.label, act.conditions))),  # type: ignore[union-attr]
+        mend=min((v.repair for v in grave if v.repair is not None), key=lambda r: (r.answer, r.steps), default=None),  # type: ignore[union-attr]
         halted=any(v.halted for v in grave),  # type: ignore[union-attr]
         finding=all(v.finding for v in grave),  # type: ignore[union-attr]
         ticket=min((v.ticket for v in grave if v.ticket is not None), default=None),  # type: ignore[union-attr]
     )
+    return joined
 
 
 def refusal_text(refusal: Refusal, *, show: tuple[str, ...] = ("reasons", "legal", "repair")) -> str:
@@ -255,7 +248,3 @@ def shorten(text: str, limit: int) -> str:
     """A text of at most ``limit`` bytes of UTF-8, cut with an ellipsis."""
     data = text.encode("utf-8", "replace")
     return text if len(data) <= limit else data[: limit - 3].decode("utf-8", "ignore") + "…"
-
-
-def _rebuild(kind: type[Refusal], reasons: Any, legal: Any, repair: Any, halted: bool, finding: bool, ticket: Any) -> Refusal:
-    return kind(reasons, legal=legal, repair=repair, halted=halted, finding=finding, ticket=ticket)
