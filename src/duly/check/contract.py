@@ -1,0 +1,176 @@
+"""What can be said of a whole contract: its protocols, its names, and what its rules leave possible together.
+
+Errors are what cannot work, warnings what is suspicious (F6); a load does not ask any of this.
+"""
+
+from collections.abc import Iterable
+
+from duly.machine.contract import Contract
+from duly.machine.graph import Graph
+from duly.machine.names import Names
+from duly.machine.rules import TEMPLATES, Ask, Below, Needs
+from duly.machine.terms import Rule, Terms
+from duly.values.errors import Diagnostic, suggest
+from duly.values.source import Span
+
+from .name import look_alikes
+from .possible import Possible
+from .run import arc_text
+from .shape import check_outcomes, check_shape
+
+
+def check_contract(contract: Contract) -> list[Diagnostic]:
+    """All that is wrong or suspicious; the examples of labels are somebody else's, since they need a classifier."""
+    terms = contract.terms
+    names = Names(terms)
+    asks = {rule.id: _asks(rule, names) for rule in contract.rules.values()}
+    found: list[Diagnostic] = []
+    declared = {name: tuple(tool.outcomes) for name, tool in (terms.tools or {}).items()}
+    for graph in terms.protocols:
+        found += check_shape(graph, forever=terms.forever)
+        found += check_outcomes(graph, declared)
+    found += _silent(contract, names)
+    found += _unknown(contract, names)
+    found += _never(contract, names, asks)
+    found += _redundant(contract, asks)
+    found += _look_alikes(terms)
+    found += _empty(terms)
+    return found
+
+
+def _asks(rule: Rule, names: Names) -> tuple[Ask, ...]:
+    without = frozenset().union(*(names.members(name, rule.span) for name in rule.excepting))
+    return TEMPLATES[rule.template].asks(rule, lambda name: names.members(name, rule.span) - without)
+
+
+def _silent(contract: Contract, names: Names) -> list[Diagnostic]:
+    """Errors for declared tools that the protocol does not speak of and that are not outside (B11)."""
+    terms = contract.terms
+    if not terms.protocols:
+        return []
+    outside = frozenset().union(*(names.members(name) for name in terms.outside))
+    spoken = {label for line in contract.lines for label in (*line.acts, *line.results)}
+    return [
+        Diagnostic(
+            "silent", f"no protocol speaks of the tool `{name}`, so it is never allowed", span=tool.span,
+            path=f"tools.{name}", help=f"name it under `outside`, or in the protocol; as in `outside: [{name}]`",
+        )
+        for name, tool in (terms.tools or {}).items()
+        if name not in spoken and name not in outside
+    ]  # fmt: skip
+
+
+def _unknown(contract: Contract, names: Names) -> list[Diagnostic]:
+    """Warnings for names that are declared nowhere, where the set of tools is closed."""
+    terms = contract.terms
+    if terms.tools is None:
+        return []
+    known = {*terms.tools, *terms.labels, *terms.aliases}
+    found: list[Diagnostic] = []
+    told: set[str] = set()
+
+    def look(name: str, what: str, span: Span | None, path: str) -> None:
+        if name[:1] == "@" or "*" in name or name in known or (what, name) in told:
+            return
+        told.add((what, name))  # type: ignore[arg-type]
+        help = suggest(name, known) or "declare it under `tools`, or under `labels` if somebody says it"
+        found.append(Diagnostic("unknown", f"{what} names `{name}`, which is not declared", "warning", span, path, help))
+
+    for rule in contract.rules.values():
+        for argument in TEMPLATES[rule.template].arguments:
+            if argument.kind == "member":
+                look(rule.args[argument.name], f"the rule `{rule.id}`", rule.span, "rules")
+        for name in rule.excepting:
+            look(name, f"the rule `{rule.id}`", rule.span, "rules")
+    for graph in terms.protocols:
+        for arc in graph.arcs:
+            if arc.label is not None and not arc.group:
+                look(arc.label, _title(graph), graph.span(arc) if arc.end else None, "protocol")
+    for name in terms.outside:
+        look(name, "`outside`", terms.span, "outside")
+    for alias, name in terms.aliases.items():
+        look(name, f"the alias `{alias}`", terms.span, "aliases")
+    return found
+
+
+def _never(contract: Contract, names: Names, asks: dict[str, tuple[Ask, ...]]) -> list[Diagnostic]:
+    """Errors for acts that are never allowed though no rule forbids them outright."""
+    possible = Possible(contract, names, [ask for row in asks.values() for ask in row])
+    found: list[Diagnostic] = []
+    for rule in contract.rules.values():
+        for ask in asks[rule.id]:
+            if not isinstance(ask, Needs):
+                continue
+            stuck = sorted(name for name in ask.names if possible.waits_for(name, ask.bit))
+            if stuck:
+                first = ", ".join(f"`{name}`" for name in sorted(ask.bit.names)[:5]) or "nothing"
+                found.append(Diagnostic(
+                    "never", f"{_listed(stuck)} never allowed: `{rule.id}` waits for {first}, which can never come first",
+                    span=rule.span, path="rules", help="change the rule, or say `at_most: {of: …, n: 0}` if that is meant",
+                ))  # fmt: skip
+    if found:
+        return found
+    for graph in contract.terms.protocols:
+        for arc in possible.unoffered(graph):
+            found.append(Diagnostic(
+                "never", f"`{arc_text(arc)}` never happens: every way to it needs an act that is never allowed",
+                span=graph.span(arc) if arc.end else None, path="protocol",
+                help="let the protocol reach it without that act, or take it out",
+            ))  # fmt: skip
+            break
+    return found
+
+
+def _redundant(contract: Contract, asks: dict[str, tuple[Ask, ...]]) -> list[Diagnostic]:
+    """Warnings for rules that say what another says, that others always go before, or that speak of nothing."""
+    found: list[Diagnostic] = []
+    seen: dict[tuple[tuple[Ask, ...], str], Rule] = {}
+    tightest: dict[tuple[object, ...], tuple[int, str]] = {}
+    for rule in contract.rules.values():
+        for ask in asks[rule.id]:
+            if isinstance(ask, Below):
+                key = (ask.names, ask.count, rule.mode)
+                tightest[key] = min((ask.limit, rule.id), tightest.get(key, (ask.limit, rule.id)))
+    for rule in contract.rules.values():
+        row = asks[rule.id]
+        twin = seen.setdefault((row, rule.mode), rule)
+        if row and not any(ask.names for ask in row):
+            found.append(_idle(rule, f"the rule `{rule.id}` speaks of nothing", "its exceptions leave no member"))
+        elif twin is not rule:
+            found.append(_idle(rule, f"the rule `{rule.id}` says the same as `{twin.id}`", "one of them can go"))
+        else:
+            for ask in row:
+                if isinstance(ask, Below):
+                    limit, other = tightest[ask.names, ask.count, rule.mode]
+                    if limit < ask.limit:
+                        message = f"the rule `{rule.id}` can never matter: `{other}` refuses earlier"
+                        found.append(_idle(rule, message, "one of them can go"))
+    return found
+
+
+def _idle(rule: Rule, message: str, help: str) -> Diagnostic:
+    return Diagnostic("redundant", message, "warning", rule.span, "rules", help)
+
+
+def _look_alikes(terms: Terms) -> list[Diagnostic]:
+    spans = {name: item.span for part in (terms.tools or {}, terms.labels) for name, item in part.items()}
+    return [
+        Diagnostic("look_alike", f"`{one}` and `{second}` differ only by {what}", "warning", spans[second], help="rename one")
+        for one, second, what in look_alikes(spans)
+    ]
+
+
+def _empty(terms: Terms) -> list[Diagnostic]:
+    if terms.protocols or terms.rules or terms.tools is not None:
+        return []
+    return [Diagnostic("empty", "the contract says nothing: every act is allowed", "warning", terms.span, help="add a rule")]
+
+
+def _title(graph: Graph) -> str:
+    return f"the protocol `{graph.name}`" if graph.name else "the protocol"
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = list(names)
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    return ", ".join(f"`{name}`" for name in found[:5]) + more + (" is" if len(found) == 1 else " are")

@@ -1,0 +1,149 @@
+"""`duly init`: a first contract, commented, and made from recorded runs where there are some."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+READING: Final = (
+    "get", "list", "search", "read", "find", "fetch", "lookup", "look", "query", "show", "view", "check", "count",
+    "describe", "calculate", "think", "quote",
+)  # fmt: skip
+"""Words that begin the name of a tool which only reads; a guess that the written comment asks to be checked."""
+
+_LABELS: Final = r"""
+# What people say, as labels. Doubt is no label: `duly check` runs the examples below, so add what your users write.
+labels:
+  Yes:
+    from: user
+    matches: "(?i)\\b(yes|yeah|yep|yup|sure|okay|ok|confirm|confirmed|absolutely|definitely|of course|go ahead|please proceed|do it|sounds good)\\b"
+    unless: "(?i)\\b(no|not|don't|do not|wait|instead|but)\\b"
+  Other: {from: user, otherwise: true}
+"""
+_RULES: Final = """
+# What must hold, whatever the order of everything else. Nothing is changed before the user has said yes.
+rules:
+  - must_precede: [Yes, "@change"]
+"""
+_EXAMPLES: Final = """
+examples:
+  - {text: "Yes, please.", label: Yes}
+  - {text: "No, wait.", label: Other}
+"""
+
+
+def init(
+    path: Annotated[Path, typer.Argument(help="Where to write the contract.")] = Path("contract.yaml"),
+    traces: Annotated[
+        list[str] | None,
+        typer.Option("--from", help="Recorded runs whose tools are declared: a file, a folder or a glob; may be repeated.", show_default=False),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> None:
+    """Writes a first contract in shadow mode, to be read, corrected and checked.
+
+    With recorded runs, the tools seen in them are declared. Whether a tool changes anything is guessed from its name and
+    marked in a comment. The rule is the most common one: no change before the user has said yes.
+
+    \b
+    Examples:
+      duly init
+      duly init contract.yaml --from runs/
+      duly audit runs/ --contract contract.yaml
+    """
+    from .output import say, usage, write
+
+    if path.is_dir():
+        raise usage(f"`{path}` is a folder", f"for example `duly init {path / 'contract.yaml'}`")
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        raise usage(f"`{path}` does not end in .yaml", "contracts are written as YAML")
+    if path.exists() and not force:
+        raise usage(f"`{path}` exists", "`--force` overwrites it")
+    tools: list[str] = []
+    if traces:
+        tools, runs, problems = seen(traces)
+        for problem in problems:
+            say(problem)
+        if not runs:
+            say("error: no run could be read, so nothing is written")
+            raise typer.Exit(6)
+        if not tools:
+            say(f"error: no tool is called in {runs} runs, so nothing is written")
+            raise typer.Exit(6)
+    text = contract_text(path.stem, tools)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise usage(f"`{path}` cannot be written: {(error.strerror or 'unknown').lower()}") from None
+    if tools:
+        changing = [name for name in tools if not reads(name)]
+        write(f"{path}: {len(tools)} tools, {len(changing)} of them taken to change something; please check that")
+    else:
+        write(f"{path}: an example to change; `duly init --from RUNS` declares the tools of recorded runs")
+
+
+def seen(patterns: list[str]) -> tuple[list[str], int, list[str]]:
+    """The tools called in these files, in the order of their names; how many runs; what could not be read."""
+    from duly.audit.detect import read
+    from duly.values.errors import DulyError
+    from duly.values.event import Called
+
+    from .audit import found
+    from .output import written
+
+    paths, missing = found(patterns, "")
+    problems = [f"error: `{written(name)}` does not exist" for name in missing]
+    tools: set[str] = set()
+    runs = 0
+    for path in paths:
+        try:
+            for trajectory in read(path):
+                runs += 1
+                for event in trajectory.events:
+                    if isinstance(event, Called):
+                        tools.add(event.label if event.server is None else f"{event.server}/{event.label}")
+        except DulyError as error:
+            problems += [each.text() for each in error.diagnostics]
+    return sorted(tools), runs, problems
+
+
+def reads(name: str) -> bool:
+    """Whether a tool's name says that it only reads."""
+    import re
+
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name.split("/")[-1])
+    return bool(words) and words[0].lower() in READING
+
+
+def contract_text(name: str, tools: Iterable[str]) -> str:
+    """The contract as commented YAML."""
+    from duly.notation.emit import scalar
+
+    known = list(tools)
+    head = [
+        "# What this agent may do. Change it, then: duly check, duly audit on recorded runs, and mode: enforce.",
+        "duly: 1",
+        f"contract: {scalar(name)}",
+        'version: "0.1"',
+        "mode: shadow  # everything runs, and what would be refused is recorded; `enforce` refuses it",
+        "",
+    ]
+    if known:
+        head.append("# The tools seen in the recorded runs. There are no others: a call of another tool is refused.")
+        head.append("# `effect` is guessed from the name; check it. `error` says how a failed call is known by its result.")
+    else:
+        head.append("# The tools, with what they change. When this is given there are no others.")
+        known = ["find_order", "refund_order"]
+    head.append("tools:")
+    changing = False
+    for tool in known:
+        effect = "none" if reads(tool) else "write"
+        changing = changing or effect == "write"
+        head.append(f"  {scalar(tool)}: {{effect: {effect}}}")
+    body = ""
+    if changing:
+        body += "\n# Names for sets of tools, written `@change` where they are used.\ngroups:\n  change: {effect: write}\n"
+        return "\n".join(head) + "\n" + body + _LABELS + _RULES + _EXAMPLES
+    head.append("# No tool seems to change anything, so there is nothing yet that must wait for a yes.")
+    return "\n".join(head) + "\n" + _LABELS + _EXAMPLES
