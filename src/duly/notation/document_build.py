@@ -7,7 +7,7 @@ from duly.machine.terms import Breaker, Example, LabelRule, Rule, Terms, Tool
 from duly.values.errors import suggest
 from duly.values.source import Source
 
-from .document_protocol import read_protocols
+from .document_protocol import Reading, read_protocols
 from .examine import Found, examine, note, noted
 from .keys import DOCUMENT, LABEL, RULE_OPTIONS, TOOL
 from .node import Node, plain
@@ -17,6 +17,7 @@ def build(root: Node, source: Source, found: Found) -> Terms:
     """What the document says; ``found`` gets what is wrong beyond the shape of single values."""
     view = _word(root, "view", "agent")
     undeclared = _word(root, "undeclared", "error")
+    forever = _plain(root, "forever", False)
     audit = _good(root, "audit")
     breaker = _good(root, "breaker")
     return Terms(
@@ -28,14 +29,14 @@ def build(root: Node, source: Source, found: Found) -> Terms:
         aliases=_plain(root, "aliases", {}),
         labels=_labels(root, found),
         facts=_plain(root, "facts", {}),
-        protocols=read_protocols(root, source, found, view=view),
+        protocols=read_protocols(root, source, found, Reading(view, undeclared, forever)),
         rules=_rules(root),
         outside=tuple(_plain(root, "outside", ())),
         breaker=Breaker(**plain(breaker)) if breaker is not None else None,
         on_violation=_word(root, "on_violation", "refuse"),
         show=tuple(_plain(root, "show", ("reasons", "legal", "repair"))),
         count=(plain(audit) if audit is not None else {}).get("count", "attempted"),
-        forever=_plain(root, "forever", False),
+        forever=forever,
         view=view,
         undeclared=undeclared,
         examples=_examples(root),
@@ -45,12 +46,12 @@ def build(root: Node, source: Source, found: Found) -> Terms:
 
 def check_examples(root: Node, labels: dict[str, LabelRule], found: Found) -> None:
     """Examples name declared labels."""
-    examples = _good(root, "examples")
+    examples = root.get("examples")
     declared = root.get("labels")
     names = {*labels, *(entry.key for entry in declared.value)} if declared and declared.kind == "object" else {*labels}
-    for example in examples.value if examples is not None else ():
+    for example in examples.value if examples is not None and examples.kind == "list" else ():
         label = example.get("label")
-        if label.value is not None and label.value not in names:
+        if label is not None and label.kind == "text" and label.value not in names:
             help = suggest(label.value, names) or "declare it under `labels`, or write `null`"
             note(found, "name", f"unknown label `{label.value}`", label, help)
 

@@ -89,7 +89,8 @@ def _below(value: Any, indent: int, lines: list[str]) -> None:
 
 def _short(head: str, value: Any, indent: int) -> bool:
     """Whether a collection goes in one line: it is short, and no section of named declarations."""
-    if indent == 0 and any(isinstance(item, Mapping) for item in (value.values() if isinstance(value, Mapping) else value)):
+    items = value.values() if isinstance(value, Mapping) else value
+    if indent == 0 and any(isinstance(item, Mapping) for item in items):
         return False
     return not _has_block(value) and indent + len(head) + 1 + len(flow(value)) <= WIDTH
 
@@ -97,7 +98,7 @@ def _short(head: str, value: Any, indent: int) -> bool:
 def _has_block(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(_has_block(item) for item in value.values())
-    return isinstance(value, list | tuple) and any(map(_has_block, value)) or isinstance(value, Block)
+    return (isinstance(value, list | tuple) and any(map(_has_block, value))) or isinstance(value, Block)
 
 
 def _is_block(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
 
 from duly.values.errors import Diagnostic, nearest
 
@@ -88,15 +89,22 @@ def pattern_problem(pattern: str) -> str:
     """Why a pattern is no RE2 pattern; empty if it is one."""
     import re2  # type: ignore[import-untyped]
 
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = 1 << 20
     try:
-        re2.compile(pattern, options)
+        re2.compile(pattern, pattern_options())
     except (re2.error, ValueError) as error:
         text = error.args[0] if error.args else str(error)
         return text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
     return ""
+
+
+def pattern_options() -> Any:
+    """How every pattern of a contract is compiled: quietly, and within a bound."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = 1 << 20
+    return options
 
 
 def _listing(shape: Listing, node: Node, found: Found, called: str) -> None:

@@ -85,14 +85,39 @@ LABEL: Final = Record(
 
 TRANSITION: Final = Record(
     (
-        Key("from", NAME, "the state it leaves", required=True),
-        Key("on", NAME, "the label, with its side: `!refund`, `?verify=denied`", required=True),
-        Key("to", NAME, "the state it enters", required=True),
+        Key("source", NAME, "the state it leaves", required=True),
+        Key("event", NAME, "the label with its side, as in strings: `!refund`, `?verify=denied`", required=True),
+        Key("target", NAME, "the state it enters", required=True),
+        Key("guards", Text("clauses"), "bindings and guards, as in strings: `amount <= 100, id as r`"),
     ),
     "a transition",
 )
 
-PROTOCOL: Final = Either((Text("a protocol text"), Listing(TRANSITION)))
+TABLE: Final = Record(
+    (
+        Key("initial", NAME, "the state in which the protocol begins", required=True),
+        Key("terminal", Listing(NAME, unique=True), "the states in which it may end"),
+        Key("transitions", Listing(TRANSITION), "its steps", required=True),
+        Key(
+            "partings",
+            Listing(
+                Record(
+                    (
+                        Key("source", NAME, "the state in which the sides begin", required=True),
+                        Key("starts", Listing(NAME, unique=True), "the first state of each side", required=True),
+                        Key("join", NAME, "the state that is entered when all have ended", required=True),
+                    ),
+                    "a parting",
+                )
+            ),
+            "states in which several sides run next to each other",
+        ),
+        Key("payloads", Mapping(NAME, "label"), "the type of a label's payload, by name"),
+    ),
+    "a mapping with `initial`, `terminal` and `transitions`",
+)
+
+PROTOCOL: Final = Either((Text("a protocol text"), TABLE))
 
 RULE_OPTIONS: Final = Record(
     (
@@ -168,8 +193,7 @@ DOCUMENT: Final = Record(
         Key("facts", Mapping(Anything(), "fact"), "values that conditions can name"),
         Key(
             "protocol", PROTOCOL,
-            "which event may come next: a session-type string, state blocks (`protocol Name:` …), or a list of"
-            " transitions",
+            "which event may come next: a session-type string, state blocks (`protocol Name:` …), or transitions",
         ),
         Key("protocols", Mapping(PROTOCOL, "protocol"), "several protocols, each under its name"),
         Key("rules", RULES, "what must hold whatever the protocol"),

@@ -176,11 +176,14 @@ class _Composer:
         return found
 
     def _untagged(self, event: Any) -> None:
-        if event.tag is not None:
-            raise fault(
-                "tag", f"the tag `{event.tag[:60]}` has no meaning in a contract", span=self._span(event),
-                help="leave it out; a text that looks like a number is written in quotes",
-            )  # fmt: skip
+        if event.tag is None:
+            return
+        # `q: !a . ?b` is a tagged text to YAML, and a protocol to whoever wrote it
+        act = event.tag.startswith("!")
+        help = "a text that begins with `!` stands in quotes, or under `|`" if act else "leave it out"
+        raise fault(
+            "tag", f"the tag `{event.tag[:60]}` has no meaning in a contract", span=self._span(event), help=help
+        )
 
     def _span(self, event: Any) -> Span:
         return Span(self.source, event.start_mark.index, event.end_mark.index)
