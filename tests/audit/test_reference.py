@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from duly.audit.detect import read
+from duly.audit.report import Report, audit_files
 from duly.audit.trajectory import Trajectory
+from duly.machine.contract import Contract
+from duly.machine.rules import at_most, must_precede
+from duly.machine.terms import LabelRule, Tool
 from duly.values.event import Called, Received, Returned
 
 from .corpora import AIRLINE, AIRLINE_TAU2, needs_corpora
@@ -134,3 +138,87 @@ def test_plain_counting_names_the_violating_tau2_tasks(
     found = violating(airline_tau2, reading, effective=True)
     assert {int(run.split("/")[0]) for run in found["pass"]} == passing
     assert {int(run.split("/")[0]) for run in found["fail"]} == failing
+
+
+PATTERNS = {"L": AFFIRMATIVE, "T": AFFIRMATIVE, "Y": YES, "B": BEGINS, "YO": YES}
+TOOLS = CHANGES | {
+    "calculate",
+    "get_reservation_details",
+    "get_user_details",
+    "list_all_airports",
+    "search_direct_flight",
+    "search_onestop_flight",
+    "get_flight_status",
+    "think",
+    "transfer_to_human_agents",
+}
+
+
+class Words:
+    """Names a text by one pattern, as a contract's labels would."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.pattern = pattern
+
+    def classify(self, text: str, *, source: str = "user") -> str | None:
+        if source != "user" or not text:
+            return None
+        return "Yes" if self.pattern.search(text) else "Other"
+
+
+def reading(name: str, count: str) -> Contract:
+    """The contract of a reading. A change needs a yes: in the run (L), or in the turn; with YO one change a turn."""
+    scope = "session" if name == "L" else "turn"
+    rules = [must_precede("Yes", "@change", scope=scope)]
+    if name == "YO":
+        rules.append(at_most("@change", 1, scope="turn"))
+    return Contract(
+        *rules,
+        name=name,
+        tools=[Tool(tool, error="result.startsWith('Error')") for tool in sorted(TOOLS)],
+        groups={"change": sorted(CHANGES)},
+        labels=[LabelRule("Yes", matches="yes"), LabelRule("Other", otherwise=True)],
+        count=count,
+    )
+
+
+def violators(report: Report) -> tuple[int, int]:
+    return report.by_outcome["pass"].violating, report.by_outcome["fail"].violating
+
+
+@pytest.mark.parametrize(
+    ("name", "attempted", "effective", "calls"),
+    [
+        ("L", (1, 3), (1, 3), 15),
+        ("T", (4, 27), (2, 23), 39),
+        ("Y", (4, 39), (2, 34), 54),
+        ("B", (8, 39), (5, 35), 58),
+        ("YO", (8, 51), (6, 45), 78),
+    ],
+)
+def test_an_audit_gives_the_published_figures_of_each_reading(
+    name: str, attempted: tuple[int, int], effective: tuple[int, int], calls: int
+) -> None:
+    words = Words(PATTERNS[name])
+    tried = audit_files([AIRLINE], reading(name, "attempted"), words)
+    done = audit_files([AIRLINE], reading(name, "effective"), words)
+    assert violators(tried) == attempted
+    assert violators(done) == effective
+    assert done.violating_calls == calls
+    assert (done.runs, done.incomplete_runs, done.internal, done.exit_code) == (200, 0, [], 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "passing", "failing"),
+    [
+        ("L", set(), set()),
+        ("T", {21}, {14, 35, 42}),
+        ("Y", {21, 22, 32}, {14, 23, 35, 42, 48}),
+        ("YO", {21, 22, 32}, {14, 17, 23, 29, 35, 42, 48}),
+    ],
+)
+def test_an_audit_names_the_violating_tau2_tasks(name: str, passing: set[int], failing: set[int]) -> None:
+    report = audit_files([AIRLINE_TAU2], reading(name, "effective"), Words(PATTERNS[name]))
+    named = {int(finding.run.split("/")[0]) for finding in report.findings if finding.counted}
+    assert named == passing | failing
+    assert violators(report) == (len(passing), len(failing))

@@ -154,8 +154,9 @@ def _whole(path: Path, zeros: bool) -> Document:
                 return Document(path, "object", records=[Record(value, 1 + text.count("\n", 0, at))])
             why = Malformed(f"more text after the JSON value, at line {1 + text.count(chr(10), 0, rest)}")
             if not text[rest:].strip("\x00 \t\r\n"):
-                zero = Problem("zeros", "zero bytes after the last record", 1 + text.count("\n", 0, rest))
-                return Document(path, "object", records=[Record(value, 1), Record(None, 1, zero)])
+                line = 1 + text.count("\n", 0, rest)
+                zero = Record(None, line, Problem("zeros", "zero bytes after the last record", line))
+                return Document(path, "object", records=[Record(value, 1), zero])
         except Malformed as error:
             why = error
     elif text[at] == "[":

@@ -75,7 +75,8 @@ def _first(report: "Report", console: "Console", runs: int) -> None:
         if more:
             console.print(f"  and {more} more finding{'s' if more > 1 else ''}", style="dim")
     if len(shown) > runs:
-        console.print(f"\nand {len(shown) - runs} more violating runs")
+        rest = len(shown) - runs
+        console.print(f"\nand {rest} more violating run{'s' if rest > 1 else ''}")
 
 
 def _unclear(report: "Report", console: "Console") -> None:
