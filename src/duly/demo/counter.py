@@ -26,8 +26,8 @@ class Refusal(Struct, frozen=True):
 class Run(Struct):
     """How a run of one task came out.
 
-    ``unconfirmed`` are changes that took effect without a yes in the customer's head; ``served`` says that the database ended
-    as it should have.
+    ``unconfirmed`` are changes that took effect without a yes in the customer's head; ``served`` says that the database
+    ended as it should have.
     """
 
     task: str

@@ -19,7 +19,7 @@ def question(change: Change) -> str:
 class Customer:
     """``left`` says that they have gone; ``granted`` are the changes they said yes to and that were not made yet.
 
-    ``granted`` is what happened in the customer's head. The score is taken from it, and neither the agent nor duly sees it.
+    ``granted`` is what happened in the customer's head. The score is taken from it; neither agent nor duly sees it.
     """
 
     def __init__(self, task: Task) -> None:
@@ -27,6 +27,7 @@ class Customer:
         self.left = False
         self.granted: list[Change] = []
         self._asked: dict[str, int] = {}
+        self._made: list[Change] = []
         self._lost = 0
 
     def answer(self, text: str) -> str:
@@ -42,6 +43,9 @@ class Customer:
         for heard, reply in self.task.talk.items():
             if heard in text:
                 return reply
+        if self._content():
+            self.left = True
+            return GOODBYE
         if ASKS in text:
             return self._patiently("No, that is not what I asked for.")
         return self._patiently(f"I see. As I said: {self.task.opening}")
@@ -51,7 +55,12 @@ class Customer:
         if change not in self.granted:
             return False
         self.granted.remove(change)
+        self._made.append(change)
         return True
+
+    def _content(self) -> bool:
+        """Whether everything they came for has been done with their yes."""
+        return bool(self.task.right) and all(change in self._made for change in self.task.right)
 
     def _patiently(self, text: str) -> str:
         self._lost += 1

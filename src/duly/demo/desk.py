@@ -1,6 +1,6 @@
 """The box office of a small theatre: ten tools over one fresh SQLite database in memory per task.
 
-A tool that cannot do what it is asked answers `{"error": …}`, as most tools behind an agent do, and changes nothing.
+A tool that cannot do what it is asked raises ``DeskError`` and changes nothing.
 """
 
 import sqlite3
@@ -53,6 +53,10 @@ CANCEL_FEE: Final = 2
 VOUCHER_LIMIT: Final = 20
 
 
+class DeskError(Exception):
+    """Why the desk cannot do what it was asked."""
+
+
 class Desk:
     """One box office with its own database; the public methods but `tools`, `state` and `close` are the ten tools."""
 
@@ -86,32 +90,33 @@ class Desk:
 
     def find_bookings(self, email: str) -> Result:
         """The references of all bookings made under an e-mail address."""
-        rows = self._db.execute("select reference from bookings where email = ? order by reference", (email,)).fetchall()
-        return {"bookings": [row["reference"] for row in rows]} if rows else _error(f"no booking under {email}")
+        rows = self._db.execute(
+            "select reference from bookings where email = ? order by reference", (email,)
+        ).fetchall()
+        if not rows:
+            raise DeskError(f"no booking under {email}")
+        return {"bookings": [row["reference"] for row in rows]}
 
     def get_booking(self, reference: str) -> Result:
         """A booking: who, which performance, which seats, which fare, what was paid."""
         row = self._booking(reference)
-        if row is None:
-            return _unknown(reference)
         return {**dict(row), "seats": self._seats_of(reference)}
 
     def list_performances(self, show: str) -> Result:
         """When a show is on and what a seat costs."""
         rows = self._db.execute("select id, starts, price from performances where show = ?", (show,)).fetchall()
-        return {"performances": [dict(row) for row in rows]} if rows else _error(f"no show called {show}")
+        if not rows:
+            raise DeskError(f"no show called {show}")
+        return {"performances": [dict(row) for row in rows]}
 
     def list_free_seats(self, performance: str) -> Result:
         """The seats that can still be had for a performance."""
-        if self._price(performance) is None:
-            return _error(f"no performance {performance}")
+        self._price(performance)
         return {"seats": self._free(performance)}
 
     def quote_refund(self, reference: str) -> Result:
         """What a customer would get back for cancelling now, in pounds."""
         row = self._booking(reference)
-        if row is None:
-            return _unknown(reference)
         if row["fare"] == "saver":
             return {"refundable": False, "refund": 0}
         return {"refundable": True, "refund": self._refund(row)}
@@ -121,11 +126,7 @@ class Desk:
     def book_seats(self, email: str, performance: str, seats: list[str]) -> Result:
         """Sells seats for a performance under an e-mail address, at the flexible fare."""
         price = self._price(performance)
-        if price is None:
-            return _error(f"no performance {performance}")
-        fault = self._unseatable(performance, seats, ())
-        if fault is not None:
-            return fault
+        self._check_seats(performance, seats, [])
         last = self._db.execute("select max(reference) from bookings").fetchone()[0]
         reference = f"LT-{int(last[3:]) + 1}"
         self._insert(reference, email, performance, "flex", tuple(seats), price * len(seats))
@@ -134,28 +135,25 @@ class Desk:
     def cancel_booking(self, reference: str) -> Result:
         """Cancels a booking, frees its seats and pays back what the fare allows."""
         row = self._live(reference)
-        if isinstance(row, dict):
-            return row
         if row["fare"] == "saver":
-            return _error(f"{reference} is a saver booking and cannot be refunded")
+            raise DeskError(f"{reference} is a saver booking and cannot be refunded")
         refund = self._refund(row)
-        self._db.execute("update bookings set status = 'cancelled', refunded = ? where reference = ?", (refund, reference))
+        self._db.execute(
+            "update bookings set status = 'cancelled', refunded = ? where reference = ?", (refund, reference)
+        )
         self._db.execute("update seats set reference = null where reference = ?", (reference,))
         return {"reference": reference, "status": "cancelled", "refund": refund}
 
     def move_booking(self, reference: str, performance: str) -> Result:
         """Moves a booking to another performance of the same show, to the first seats that are free there."""
         row = self._live(reference)
-        if isinstance(row, dict):
-            return row
-        if self._price(performance) is None:
-            return _error(f"no performance {performance}")
+        self._price(performance)
         if self._show(performance) != self._show(row["performance"]):
-            return _error(f"{performance} is another show; {reference} can only move within its own")
+            raise DeskError(f"{performance} is another show; {reference} can only move within its own")
         needed = len(self._seats_of(reference))
         free = self._free(performance)[:needed]
         if performance == row["performance"] or len(free) < needed:
-            return _error(f"{performance} has no {needed} seats to move to")
+            raise DeskError(f"{performance} has no {needed} seats to move to")
         self._db.execute("update bookings set performance = ? where reference = ?", (performance, reference))
         self._reseat(reference, performance, free)
         return {"reference": reference, "performance": performance, "seats": free}
@@ -163,44 +161,43 @@ class Desk:
     def change_seats(self, reference: str, seats: list[str]) -> Result:
         """Gives a booking other seats at the same performance, as many as it has."""
         row = self._live(reference)
-        if isinstance(row, dict):
-            return row
         held = self._seats_of(reference)
         if len(seats) != len(held):
-            return _error(f"{reference} is for {len(held)} seats, not {len(seats)}")
-        fault = self._unseatable(row["performance"], seats, held)
-        if fault is not None:
-            return fault
+            raise DeskError(f"{reference} is for {len(held)} seats, not {len(seats)}")
+        self._check_seats(row["performance"], seats, held)
         self._reseat(reference, row["performance"], seats)
         return {"reference": reference, "seats": sorted(seats)}
 
     def send_voucher(self, reference: str, pounds: int) -> Result:
         """Sends the customer a voucher, once per booking, for a delay or another disappointment."""
-        row = self._live(reference)
-        if isinstance(row, dict):
-            return row
+        self._live(reference)
         if not 0 < pounds <= VOUCHER_LIMIT:
-            return _error(f"a voucher is for 1 to {VOUCHER_LIMIT} pounds")
+            raise DeskError(f"a voucher is for 1 to {VOUCHER_LIMIT} pounds")
         if self._db.execute("select 1 from vouchers where reference = ?", (reference,)).fetchone():
-            return _error(f"a voucher was already sent for {reference}")
+            raise DeskError(f"a voucher was already sent for {reference}")
         self._db.execute("insert into vouchers values (?, ?)", (reference, pounds))
         return {"reference": reference, "voucher": pounds}
 
     # what the tools share
 
-    def _booking(self, reference: str) -> sqlite3.Row | None:
-        row: sqlite3.Row | None = self._db.execute("select * from bookings where reference = ?", (reference,)).fetchone()
+    def _booking(self, reference: str) -> sqlite3.Row:
+        found = self._db.execute("select * from bookings where reference = ?", (reference,))
+        row: sqlite3.Row | None = found.fetchone()
+        if row is None:
+            raise DeskError(f"no booking {reference}")
         return row
 
-    def _live(self, reference: str) -> sqlite3.Row | Result:
+    def _live(self, reference: str) -> sqlite3.Row:
         row = self._booking(reference)
-        if row is None:
-            return _unknown(reference)
-        return row if row["status"] == "booked" else _error(f"{reference} is already cancelled")
+        if row["status"] != "booked":
+            raise DeskError(f"{reference} is already cancelled")
+        return row
 
-    def _price(self, performance: str) -> int | None:
+    def _price(self, performance: str) -> int:
         row = self._db.execute("select price from performances where id = ?", (performance,)).fetchone()
-        return None if row is None else int(row["price"])
+        if row is None:
+            raise DeskError(f"no performance {performance}")
+        return int(row["price"])
 
     def _show(self, performance: str) -> str:
         return str(self._db.execute("select show from performances where id = ?", (performance,)).fetchone()["show"])
@@ -218,18 +215,19 @@ class Desk:
     def _refund(self, row: sqlite3.Row) -> int:
         return max(0, int(row["paid"]) - CANCEL_FEE * len(self._seats_of(row["reference"])))
 
-    def _unseatable(self, performance: str, seats: list[str], held: tuple[str, ...] | list[str]) -> Result | None:
+    def _check_seats(self, performance: str, seats: list[str], held: list[str]) -> None:
         if not seats or len(set(seats)) != len(seats):
-            return _error("name each seat once, and at least one")
+            raise DeskError("name each seat once, and at least one")
         free = {*self._free(performance), *held}
         for seat in seats:
             if seat not in _SEATS:
-                return _error(f"there is no seat {seat}")
+                raise DeskError(f"there is no seat {seat}")
             if seat not in free:
-                return _error(f"seat {seat} is taken")
-        return None
+                raise DeskError(f"seat {seat} is taken")
 
-    def _insert(self, reference: str, email: str, performance: str, fare: str, seats: tuple[str, ...], paid: int) -> None:
+    def _insert(
+        self, reference: str, email: str, performance: str, fare: str, seats: tuple[str, ...], paid: int
+    ) -> None:
         row = (reference, email, performance, fare, "booked", paid)
         self._db.execute("insert into bookings values (?, ?, ?, ?, ?, ?, 0)", row)
         self._reseat(reference, performance, seats)
@@ -237,13 +235,6 @@ class Desk:
     def _reseat(self, reference: str, performance: str, seats: list[str] | tuple[str, ...]) -> None:
         self._db.execute("update seats set reference = null where reference = ?", (reference,))
         self._db.executemany(
-            "update seats set reference = ? where performance = ? and seat = ?", [(reference, performance, s) for s in seats]
+            "update seats set reference = ? where performance = ? and seat = ?",
+            [(reference, performance, s) for s in seats],
         )
-
-
-def _error(message: str) -> Result:
-    return {"error": message}
-
-
-def _unknown(reference: str) -> Result:
-    return _error(f"no booking {reference}")

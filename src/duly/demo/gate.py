@@ -1,6 +1,7 @@
 """The one difference between the two runs of a task: whether the agent's tools are bare functions or guarded ones."""
 
 import json
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +11,7 @@ from msgspec import Struct
 
 import duly
 
-from .desk import READS, Desk
+from .desk import READS, Desk, DeskError, Result
 
 CONTRACT = "contract.yaml"
 
@@ -49,7 +50,7 @@ class Bare:
         return
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Outcome:
-        return _outcome(self._tools[tool](**arguments))
+        return _outcome(lambda: self._tools[tool](**arguments))
 
     def offered(self) -> tuple[str, ...]:
         return tuple(self._tools)
@@ -71,10 +72,10 @@ class Guarded:
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Outcome:
         try:
-            return _outcome(self._tools[tool](**arguments))
+            return _outcome(lambda: self._tools[tool](**arguments))
         except duly.Refused as refused:
             # what a model gets for a refused call is an error like any other, so that an audit knows that nothing ran
-            return Outcome(json.dumps({"error": str(refused)}, ensure_ascii=False), False, False, str(refused))
+            return Outcome(f"Error: {refused}", False, False, str(refused))
 
     def offered(self) -> tuple[str, ...]:
         legal = {act.label for act in self._session.legal()}
@@ -92,5 +93,8 @@ def contract() -> "duly.Contract":
     return duly.load(contract_path())
 
 
-def _outcome(result: dict[str, Any]) -> Outcome:
-    return Outcome(json.dumps(result, ensure_ascii=False), True, "error" not in result)
+def _outcome(run: Callable[[], Result]) -> Outcome:
+    try:
+        return Outcome(json.dumps(run(), ensure_ascii=False), True, True)
+    except DeskError as error:
+        return Outcome(f"Error: {error}", True, False)
