@@ -33,6 +33,7 @@ class Built(Struct):
     start: State
     closed: bool
     owners: dict[str, tuple[str, ...]]
+    turned: bool
 
 
 def build(terms: Terms) -> Built:
@@ -54,6 +55,10 @@ def build(terms: Terms) -> Built:
     won = {name for bit in bits for name in bit.names}
     labels = spoken | outside | asked | set(names.tools) | (heard - set(names.messages)) | (won - set(names.messages))
     protocols_speak = bool(lines)
+    results = {
+        label: tuple(rows[key] for key in (("?", label, line.number) for line in lines) if key in rows)
+        for label in heard
+    }
     acts: dict[str, Plan] = {}
     for label in sorted(labels | set(names.messages)):
         mine = tuple(rows[key] for key in (("!", label, line.number) for line in lines) if key in rows)
@@ -83,7 +88,11 @@ def build(terms: Terms) -> Built:
             needs=tuple(want),
             caps=tuple(limits),
             straight=straight,
-            quiet=tool is None and not want and not limits and not any(label in count.names for count in counts),
+            answer=_straight(results.get(label, ()), lines),
+            judged=tool is not None and bool(tool.error or tool.outcomes or tool.uncertain),
+            said=straight
+            if tool is None and not want and not limits and not any(label in count.names for count in counts)
+            else None,
             plain=not silent
             and label not in names.messages
             and (straight is not None or not mine)
@@ -93,11 +102,14 @@ def build(terms: Terms) -> Built:
             checked=tool is not None and bool(tool.schema or tool.paths or tool.clamp),
             once=tool is not None and tool.effect == "write" and not tool.idempotent,
         )
+    turned = terms.breaker is not None or any(bit.scope != "session" for bit in bits)
+    turned = turned or any(count.scope != "session" for count in counts)
     hearings = {}
     for label in sorted(heard | set(names.messages) | won):
-        mine = tuple(rows[key] for key in (("?", label, line.number) for line in lines) if key in rows)
+        mine = results.get(label, ())
         wins = sum(1 << number for number, bit in enumerate(bits) if label in bit.names)
-        hearings[label] = Hearing(label, mine, wins, _straight(mine, lines))
+        straight = _straight(mine, lines)
+        hearings[label] = Hearing(label, mine, wins, straight, None if turned or label in names.tools else straight)
     unnamed = tuple(rows[key] for key in (("?", None, line.number) for line in lines) if key in rows)
     for alias, name in terms.aliases.items():
         if name in acts:
@@ -125,6 +137,7 @@ def build(terms: Terms) -> Built:
         ),
         closed=closed,
         owners=owners,
+        turned=turned,
     )  # fmt: skip
 
 

@@ -87,9 +87,7 @@ class Contract:
         self.messages = frozenset(terms.labels)
         self.tools = terms.tools or {}
         # whether a new turn or run changes anything that a rule can see
-        self.turned = (
-            bool(self.run_bits) or any(scope != "session" for scope in self.scopes) or terms.breaker is not None
-        )
+        self.turned = built.turned
         self.outcomes = _outcomes(terms)
         self.preparers = _preparers(terms)
         self.notes: dict[Any, Any] = {}

@@ -65,7 +65,8 @@ class Plan(Struct, frozen=True):
     limit), ``takes`` the count slots it occupies. ``needs`` and ``caps`` name the rules, for refusals only.
     ``straight`` are the moves by position where the contract has one cursor and this label speaks of it. A ``plain``
     plan needs nothing looked up: no preparation of arguments, no search for uncertain calls, at most one cursor.
-    A ``quiet`` one is a message that only protocols ask about.
+    ``said`` are the same moves where the label may be a message, and nothing but the protocol asks about it; ``answer``
+    those of its result; ``judged`` says that conditions name the outcome.
     """
 
     label: str
@@ -81,7 +82,9 @@ class Plan(Struct, frozen=True):
     caps: tuple[tuple[int, int, str], ...] = ()
     straight: dict[int, Any] | None = None
     plain: bool = False
-    quiet: bool = False
+    said: dict[int, Any] | None = None
+    answer: dict[int, Any] | None = None
+    judged: bool = False
     moved: tuple[int, ...] = ()
     checked: bool = False
     once: bool = False
@@ -94,6 +97,7 @@ class Hearing(Struct, frozen=True):
     rows: tuple[Row, ...]
     wins: int = 0
     straight: dict[int, Any] | None = None
+    said: dict[int, Any] | None = None
 
 
 class Open(Struct, frozen=True):

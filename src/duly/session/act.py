@@ -89,9 +89,9 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
 def sent(contract: Contract, state: State, event: Sent, happened: bool) -> Answer:
     label = event.label
     plan = contract.acts.get(label) if label is not None else None
-    if plan is not None and plan.straight is not None and plan.quiet and state.more is NOTHING:
+    if plan is not None and plan.said is not None and state.more is NOTHING:
         # nothing but one cursor is asked, and nothing seldom is going on
-        move = plan.straight.get(state.cursors[0])
+        move = plan.said.get(state.cursors[0])
         if type(move) is int:
             return ALLOWED, State(
                 (move,), NOBODY, state.facts | plan.wins, state.data, state.registers, state.open, state.at,

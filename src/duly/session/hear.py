@@ -21,17 +21,15 @@ def heard(contract: Contract, state: State, event: Received, happened: bool) -> 
     """A message: begins a turn where a person said it, and moves what listens to it."""
     label = event.label
     hearing = contract.hearings.get(label) if label is not None else contract.unnamed
-    if hearing is not None and hearing.straight is not None and state.more is NOTHING and label not in contract.tools:
+    if hearing is not None and hearing.said is not None and state.more is NOTHING:
         # nothing but one cursor listens, and nothing seldom is going on
-        move = hearing.straight.get(state.cursors[0])
-        if type(move) is dict:  # a name that is neither declared a tool nor a message is read as both
-            move = turn(move, "ok")
-        if not contract.turned and type(move) is int:
+        move = hearing.said.get(state.cursors[0])
+        if type(move) is int:
             return ALLOWED, State(
                 (move,), NOBODY, state.facts | hearing.wins, state.data, state.registers, state.open, state.at,
                 state.serial, NOTHING,
             )  # fmt: skip
-        if not contract.turned and type(move) is tuple and len(move) == 1:
+        if type(move) is tuple and len(move) == 1:
             registers = move[0].go(event.payload, state.registers)
             if registers is not None:
                 return ALLOWED, State(

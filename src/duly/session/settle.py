@@ -21,6 +21,19 @@ NOBODY: Final = (None,)
 def returned(contract: Contract, state: State, event: Returned, happened: bool) -> Answer:
     """A result: settles its call by its outcome, then moves rules and protocols."""
     identity = event.id
+    open = state.open
+    if identity in open and event.server is None and state.more is NOTHING:
+        asked = open[identity]
+        plan = contract.acts.get(event.label)
+        if plan is not None and plan.label == asked.label and asked.batch is None and plan.answer is not None:
+            outcome = event.outcome if event.outcome is not None or plan.judged else "ok"
+            move = plan.answer.get(state.cursors[0]) if asked.moved or not plan.rows else None
+            if outcome == "ok" and type(move) is int:
+                # at most one cursor listens, and nothing seldom is going on
+                return ALLOWED, State(
+                    (move,), NOBODY, state.facts | plan.wins, state.data, state.registers, _without(open, identity),
+                    state.at, state.serial, NOTHING,
+                )  # fmt: skip
     if identity is None:
         identity = _paired(contract, state, event)
     call = state.open.get(identity) if identity is not None else None
@@ -63,24 +76,10 @@ def settled(contract: Contract, state: State, identity: str, call: Open, outcome
         return ALLOWED, _with_open(state, identity, structs.replace(call, uncertain=True))
     if outcome == "error":
         return given_up(contract, state, identity, call, payload)
-    left = {key: value for key, value in state.open.items() if key != identity} if len(state.open) > 1 else EMPTY
+    left = _without(state.open, identity)
     if plan is None:
         return ALLOWED, structs.replace(state, open=left)
     hearing = contract.hearings.get(call.label)
-    if (
-        hearing is not None
-        and hearing.straight is not None
-        and state.more is NOTHING
-        and call.batch is None
-        and (call.moved or not plan.rows)
-    ):
-        # nothing but one cursor listens, and nothing seldom is going on
-        move = hearing.straight.get(state.cursors[0])
-        if type(move) is int:
-            return ALLOWED, State(
-                (move,), NOBODY, state.facts | plan.wins, state.data, state.registers, left, state.at, state.serial,
-                NOTHING,
-            )  # fmt: skip
     if hearing is None and not call.moved and state.more is NOTHING and call.batch is None:
         return ALLOWED, State(
             state.cursors, state.movers, state.facts | plan.wins, state.data, state.registers, left, state.at,
@@ -159,7 +158,7 @@ def failed(contract: Contract, state: State, event: Failed, happened: bool) -> A
 
 def given_up(contract: Contract, state: State, identity: str, call: Open, payload: Any = None) -> Answer:
     """A call that is known not to have happened: what it holds is given back, protocols take ``error`` or go back."""
-    left = {key: value for key, value in state.open.items() if key != identity}
+    left = _without(state.open, identity)
     state = _given_back(contract, structs.replace(state, open=left), call)
     return _through(contract, state, identity, call, "error", payload)
 
@@ -299,6 +298,14 @@ def drained(contract: Contract, state: State) -> State:
 
 def _wait(state: State, waiting: Waiting) -> State:
     return structs.replace(state, more=structs.replace(state.more, waiting=(*state.more.waiting, waiting)))
+
+
+def _without(open: dict[str, Open], identity: str) -> dict[str, Open]:
+    if len(open) == 1:
+        return EMPTY
+    left = open.copy()
+    del left[identity]
+    return left
 
 
 def _with_open(state: State, identity: str, call: Open) -> State:
