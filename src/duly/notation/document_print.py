@@ -3,27 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from duly.machine.graph import Graph
 from duly.machine.rules import TEMPLATES
 from duly.machine.terms import Example, LabelRule, Rule, Terms, Tool
 from duly.values.errors import fault
-from duly.values.plain import write_json
 
-from .comment import comment_lines, leading_comments
-from .document import Format, format_of, parse_page
+from .document import Page
 from .emit import Block, emit
 from .keys import DOCUMENT, EDITION
 from .transitions import to_transitions
-
-
-class Formatted(Struct, frozen=True):
-    """A document in its canonical form, and how many lines with comments it has lost on the way."""
-
-    text: str
-    lost_comments: int
 
 
 def print_terms(terms: Terms) -> str:
@@ -31,21 +21,21 @@ def print_terms(terms: Terms) -> str:
     return emit(document_of(terms))
 
 
-def format_document(text: str, *, name: str, format: Format | None = None) -> Formatted:
-    """One document in its canonical form, in the format it has, its includes left as they are.
+def print_page(page: Page, *, text: str) -> str:
+    """One document in canonical YAML, its includes left as they are; of its comments the leading ones are kept."""
+    return leading_comments(text) + emit(document_of(page.terms, include=page.include))
 
-    Raises DulyError for a faulty document, and for TOML, which is read but not written.
-    """
-    format = format or format_of(name, text)
-    if format == "toml":
-        help = "keep the contract as YAML to have it formatted"
-        raise fault("format", "TOML is read, but not written", path=name, help=help)
-    page = parse_page(text, name=name, format=format)
-    document = document_of(page.terms, include=page.include)
-    if format == "json":
-        return Formatted(msgspec.json.format(write_json(_unblocked(document)), indent=2) + "\n", 0)
-    head = leading_comments(text)
-    return Formatted(head + emit(document), max(0, comment_lines(text, page.terms) - head.count("\n#") - bool(head)))
+
+def leading_comments(text: str) -> str:
+    """The comment lines that a YAML or TOML document begins with, each with its line end."""
+    kept: list[str] = []
+    for line in text.removeprefix("\ufeff").split("\n"):
+        if line.strip() and not line.startswith("#"):
+            break
+        kept.append(line.strip())
+    while kept and not kept[-1]:
+        kept.pop()
+    return "".join(f"{line}\n" for line in kept)
 
 
 def document_of(terms: Terms, *, include: Sequence[str] = ()) -> dict[str, Any]:
@@ -151,12 +141,3 @@ def _table(graph: Graph) -> dict[str, Any]:
             {"source": each.source, "starts": list(each.starts), "join": each.join} for each in table.partings
         ]
     return said | ({"payloads": dict(table.payloads)} if table.payloads else {})
-
-
-def _unblocked(value: Any) -> Any:
-    """The same value with texts that are plain texts."""
-    if isinstance(value, dict):
-        return {key: _unblocked(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_unblocked(item) for item in value]
-    return str(value) if isinstance(value, Block) else value
