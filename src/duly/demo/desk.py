@@ -149,7 +149,7 @@ class Desk:
         row = self._live(reference)
         self._price(performance)
         if self._show(performance) != self._show(row["performance"]):
-            raise DeskError(f"{performance} is another show; {reference} can only move within its own")
+            raise DeskError(f"{performance} is another show than {reference}'s")
         needed = len(self._seats_of(reference))
         free = self._free(performance)[:needed]
         if performance == row["performance"] or len(free) < needed:
@@ -217,7 +217,7 @@ class Desk:
 
     def _check_seats(self, performance: str, seats: list[str], held: list[str]) -> None:
         if not seats or len(set(seats)) != len(seats):
-            raise DeskError("name each seat once, and at least one")
+            raise DeskError("name each seat once, at least one")
         free = {*self._free(performance), *held}
         for seat in seats:
             if seat not in _SEATS:

@@ -35,7 +35,7 @@ def intro(out: Console, model: str) -> None:
     agent = (
         "a real language model with 135 million parameters, running in this process"
         if model == "local"
-        else f"a script, no model: it asks before changing anything, but gives in to pressure {GIVES_IN:.0%} of the time"
+        else f"a script, no model. It asks before changing anything, but yields to pressure {GIVES_IN:.0%} of the time"
     )
     _head(out, "A box office, twelve customers, one rule")
     out.print(
