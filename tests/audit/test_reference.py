@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from duly.audit.detect import read
 from duly.audit.report import Report, audit_files
 from duly.audit.trajectory import Trajectory
+from duly.gates.labels import Classifier
+from duly.gates.load import load
 from duly.machine.contract import Contract
 from duly.machine.rules import at_most, must_precede
 from duly.machine.terms import LabelRule, Tool
@@ -222,3 +226,42 @@ def test_an_audit_names_the_violating_tau2_tasks(name: str, passing: set[int], f
     named = {int(finding.run.split("/")[0]) for finding in report.findings if finding.counted}
     assert named == passing | failing
     assert violators(report) == (len(passing), len(failing))
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "airline"
+FILES = {
+    "L": "confirm_lenient.yaml",
+    "T": "confirm_last_turn.yaml",
+    "Y": "confirm_yes.yaml",
+    "B": "confirm_begins.yaml",
+    "YO": "confirm_each.yaml",
+}
+
+
+def shipped(name: str, count: str) -> tuple[Contract, Classifier]:
+    """A reading as the contract that ships with duly, with its own labels."""
+    contract = Contract.of(structs.replace(load(EXAMPLES / FILES[name]).terms, count=count))
+    return contract, Classifier(contract.terms.labels)
+
+
+@pytest.mark.parametrize(
+    ("name", "attempted", "effective", "calls"),
+    [
+        ("L", (1, 3), (1, 3), 15),
+        ("T", (4, 27), (2, 23), 39),
+        ("Y", (4, 39), (2, 34), 54),
+        ("B", (8, 39), (5, 35), 58),
+        ("YO", (8, 51), (6, 45), 78),
+    ],
+)
+def test_the_shipped_contracts_give_the_published_figures(
+    name: str, attempted: tuple[int, int], effective: tuple[int, int], calls: int
+) -> None:
+    assert violators(audit_files([AIRLINE], *shipped(name, "attempted"))) == attempted
+    report = audit_files([AIRLINE], *shipped(name, "effective"))
+    assert (violators(report), report.violating_calls) == (effective, calls)
+
+
+@pytest.mark.parametrize(("name", "figures"), [("L", (0, 0)), ("T", (1, 3)), ("Y", (3, 5)), ("YO", (3, 7))])
+def test_the_shipped_contracts_give_the_published_tau2_figures(name: str, figures: tuple[int, int]) -> None:
+    assert violators(audit_files([AIRLINE_TAU2], *shipped(name, "effective"))) == figures

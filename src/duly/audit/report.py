@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import Struct, field
 
+from duly.gates.labels import Classifier
 from duly.machine.contract import Contract
 from duly.values.errors import Diagnostic, DulyError
 
 from .detect import reader_of
 from .document import open_document
-from .run import Finding, Namer, RunReport, audit
+from .run import Finding, RunReport, audit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -135,7 +136,7 @@ class Report(Struct):
 def audit_files(
     files: Iterable[str | Path],
     contract: Contract,
-    classifier: Namer | None = None,
+    classifier: Classifier | None = None,
     *,
     format: str | None = None,
     on_file: Callable[[int, int], None] | None = None,

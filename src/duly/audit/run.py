@@ -3,10 +3,11 @@
 Nothing is decided here. Labels are given by the contract's classifier, findings come from ``observe``.
 """
 
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
-from msgspec import Struct, field, structs
+from msgspec import Struct, field
 
+from duly.gates.labels import Classifier, name_event
 from duly.machine.contract import Contract
 from duly.machine.ir import State
 from duly.session.decide import observe
@@ -22,12 +23,6 @@ SHOWN: Final = 200
 
 ABSENT: Final = frozenset({"order", "protocol", "unfinished", "outcome", "waiting", "ungated", "owed", "guard"})
 """Kinds of findings that say that something did not happen before; where records are missing it may have."""
-
-
-class Namer(Protocol):
-    """Names what people and agents say with the labels of the contract."""
-
-    def classify(self, text: str, *, source: str = "user") -> str | None: ...
 
 
 class Finding(Struct):
@@ -85,7 +80,7 @@ class RunReport(Struct):
     internal: list[str] = field(default_factory=list)
 
 
-def audit(trajectory: Trajectory, contract: Contract, classifier: Namer | None = None) -> RunReport:
+def audit(trajectory: Trajectory, contract: Contract, classifier: Classifier | None = None) -> RunReport:
     """Folds one run over the contract, in the reading that what is recorded has happened."""
     return _Fold(trajectory, contract, classifier).run()
 
@@ -93,7 +88,7 @@ def audit(trajectory: Trajectory, contract: Contract, classifier: Namer | None =
 class _Fold:
     """The state of one audit: what has been found, and which findings wait for the result of their call."""
 
-    def __init__(self, trajectory: Trajectory, contract: Contract, classifier: Namer | None) -> None:
+    def __init__(self, trajectory: Trajectory, contract: Contract, classifier: Classifier | None) -> None:
         self.trajectory = trajectory
         self.contract = contract
         self.classifier = classifier
@@ -129,19 +124,11 @@ class _Fold:
 
     def _named(self, event: Event) -> Event:
         """The event with the contract's label for what is said in it."""
-        kind = type(event)
-        if kind is Received or kind is Sent:
-            payload = event.payload  # type: ignore[union-attr]
-            text = payload.get("text") if type(payload) is dict else None
-            if type(text) is not str:
-                return event
-            if kind is Received:
-                self.heard = text
-            if event.label is None and self.classifier is not None:  # type: ignore[union-attr]
-                label = self.classifier.classify(text, source="user" if kind is Received else "agent")
-                if label is not None:
-                    return structs.replace(event, label=label)
-        return event
+        if type(event) is not Received and type(event) is not Sent:
+            return event
+        if type(event) is Received and type(event.payload) is dict and type(event.payload.get("text")) is str:
+            self.heard = event.payload["text"]
+        return event if self.classifier is None else name_event(event, self.classifier)
 
     def _take(self, event: Event) -> None:
         kind = type(event)
