@@ -16,7 +16,7 @@ def render(report: "Report", console: "Console", *, runs: int = 10) -> None:
 
     name = " ".join(part for part in (report.contract, report.version) if part) or "contract"
     console.print(
-        f"[bold]{escape(name)}[/] {report.runs} runs in {report.files} files, {report.events} events: "
+        f"[bold]{escape(name)}[/] {_many(report.runs, 'run')} in {_many(report.files, 'file')}, {report.events} events: "
         f"{report.violating_runs} violating, {report.incomplete_runs} incomplete, {report.passing_runs} passing"
     )
     if report.findings:
@@ -103,6 +103,10 @@ def _unclear(report: "Report", console: "Console") -> None:
     if report.mute_formats:
         names = ", ".join(report.mute_formats)
         console.print(f"{escape(names)} cannot say that a call failed: only `error` conditions of the contract tell")
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _line(text: str) -> str:
