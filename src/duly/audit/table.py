@@ -15,8 +15,9 @@ def render(report: "Report", console: "Console", *, runs: int = 10) -> None:
     from rich.markup import escape
 
     name = " ".join(part for part in (report.contract, report.version) if part) or "contract"
+    read = f"{_many(report.runs, 'run')} in {_many(report.files, 'file')}, {report.events} events"
     console.print(
-        f"[bold]{escape(name)}[/] {_many(report.runs, 'run')} in {_many(report.files, 'file')}, {report.events} events: "
+        f"[bold]{escape(name)}[/] {read}: "
         f"{report.violating_runs} violating, {report.incomplete_runs} incomplete, {report.passing_runs} passing"
     )
     if report.findings:
