@@ -53,63 +53,58 @@ def build(terms: Terms) -> Built:
     asked = {name for need in needs for name in need[0]} | {name for cap in caps for name in cap[0]}
     heard = {label for line in lines for label in line.results}
     won = {name for bit in bits for name in bit.names}
-    labels = spoken | outside | asked | set(names.tools) | (heard - set(names.messages)) | (won - set(names.messages))
-    protocols_speak = bool(lines)
+    # what protocols only ever learn is a message, unless it is declared a tool; nobody can call it, even if rules ask
+    learnt = heard - spoken - outside
+    labels = set(names.tools) | ((spoken | outside | asked | won) - set(names.messages) - learnt)
     results = {
         label: tuple(rows[key] for key in (("?", label, line.number) for line in lines) if key in rows)
         for label in heard
     }
+    turned = terms.breaker is not None or any(cell.scope != "session" for cell in bits)
+    turned = turned or any(count.scope != "session" for count in counts)
+    asks = _by_label(bits, counts, needs, caps)
     acts: dict[str, Plan] = {}
     for label in sorted(labels | set(names.messages)):
         mine = tuple(rows[key] for key in (("!", label, line.number) for line in lines) if key in rows)
-        want = [(bits.index(bit), rule) for members, bit, rule in needs if label in members]
-        limits = [(counts.index(count), limit, rule) for members, count, limit, rule in caps if label in members]
+        ask = asks.get(label, _NOTHING)
         tightest: dict[int, int] = {}
-        for slot, limit, _ in limits:
+        for slot, limit, _ in ask.caps:
             tightest[slot] = min(limit, tightest.get(slot, limit))
         tool = names.tools.get(label)
         # a declared tool that no protocol speaks of, and that is not outside, is closed out by every protocol
-        silent = tuple(
-            line.number for line in lines
-            if protocols_speak and not mine and label not in outside and label not in heard
-            and (tool is not None or label in names.messages) and label not in names.messages
-        )  # fmt: skip
+        closed_out = tool is not None and not mine and label not in outside and label not in heard
         straight = _straight(mine, lines)
         acts[label] = Plan(
             label=label,
             tool=tool,
             message=label in names.messages,
             rows=mine,
-            silent=silent,
-            want=sum(1 << number for number in {slot for slot, _ in want}),
-            wins=sum(1 << number for number, bit in enumerate(bits) if label in bit.names),
+            silent=tuple(line.number for line in lines) if closed_out else (),
+            want=sum(1 << number for number in {bit for bit, _ in ask.needs}),
+            wins=ask.wins,
             limits=tuple(tightest.items()),
-            takes=tuple(number for number, count in enumerate(counts) if label in count.names),
-            needs=tuple(want),
-            caps=tuple(limits),
+            takes=tuple(ask.takes),
+            needs=tuple(ask.needs),
+            caps=tuple(ask.caps),
             straight=straight,
-            answer=_straight(results.get(label, ()), lines),
-            judged=tool is not None and bool(tool.error or tool.outcomes or tool.uncertain),
-            said=straight
-            if tool is None and not want and not limits and not any(label in count.names for count in counts)
-            else None,
-            plain=not silent
+            plain=not closed_out
             and label not in names.messages
             and (straight is not None or not mine)
             and not (tool is not None and (tool.schema or tool.paths or tool.clamp))
             and not (tool is not None and tool.effect == "write" and not tool.idempotent),
+            said=straight if tool is None and not (ask.needs or ask.caps or ask.takes) else None,
+            answer=_straight(results.get(label, ()), lines),
+            judged=tool is not None and bool(tool.error or tool.outcomes or tool.uncertain),
             moved=tuple(row.protocol for row in mine),
             checked=tool is not None and bool(tool.schema or tool.paths or tool.clamp),
             once=tool is not None and tool.effect == "write" and not tool.idempotent,
         )
-    turned = terms.breaker is not None or any(bit.scope != "session" for bit in bits)
-    turned = turned or any(count.scope != "session" for count in counts)
     hearings = {}
     for label in sorted(heard | set(names.messages) | won):
         mine = results.get(label, ())
-        wins = sum(1 << number for number, bit in enumerate(bits) if label in bit.names)
         straight = _straight(mine, lines)
-        hearings[label] = Hearing(label, mine, wins, straight, None if turned or label in names.tools else straight)
+        said = None if turned or label in names.tools else straight
+        hearings[label] = Hearing(label, mine, asks.get(label, _NOTHING).wins, straight, said)
     unnamed = tuple(rows[key] for key in (("?", None, line.number) for line in lines) if key in rows)
     for alias, name in terms.aliases.items():
         if name in acts:
@@ -132,13 +127,50 @@ def build(terms: Terms) -> Built:
         turn_bits=sum(1 << number for number, bit in enumerate(bits) if bit.scope == "turn"),
         run_bits=sum(1 << number for number, bit in enumerate(bits) if bit.scope != "session"),
         start=State(
-            cursors=cursors, movers=(None,) * len(lines), facts=0, data=(0,) * len(counts),
+            cursors=cursors, movers=(None,) * len(cursors), facts=0, data=(0,) * len(counts),
             registers=EMPTY, open=EMPTY, at=0.0, serial=0, more=NOTHING,
         ),
         closed=closed,
         owners=owners,
         turned=turned,
     )  # fmt: skip
+
+
+class Asked(Struct):
+    """What bits and counts have to do with one label."""
+
+    needs: list[tuple[int, str]] = []
+    caps: list[tuple[int, int, str]] = []
+    takes: list[int] = []
+    wins: int = 0
+
+
+_NOTHING = Asked()
+
+
+def _by_label(
+    bits: tuple[Bit, ...],
+    counts: tuple[Count, ...],
+    needs: list[tuple[frozenset[str], Bit, str]],
+    caps: list[tuple[frozenset[str], Count, int, str]],
+) -> dict[str, Asked]:
+    """One pass over the rules, so that building stays linear in what they name."""
+    asks: dict[str, Asked] = {}
+    for number, bit in enumerate(bits):
+        for label in bit.names:
+            asks.setdefault(label, Asked()).wins |= 1 << number
+    for number, count in enumerate(counts):
+        for label in count.names:
+            asks.setdefault(label, Asked()).takes.append(number)
+    numbers: dict[Bit | Count, int] = {bit: number for number, bit in enumerate(bits)}
+    numbers.update((count, number) for number, count in enumerate(counts))
+    for of, bit, rule in needs:
+        for label in of:
+            asks.setdefault(label, Asked()).needs.append((numbers[bit], rule))
+    for of, count, limit, rule in caps:
+        for label in of:
+            asks.setdefault(label, Asked()).caps.append((numbers[count], limit, rule))
+    return asks
 
 
 def _ids(rules: tuple[Rule, ...], faults: list[Diagnostic]) -> list[Rule]:
@@ -275,6 +307,7 @@ def _protocols(
             finals=frozenset(state for state in graph.finals if state not in leaving) if graph.forks else graph.finals,
             acts=frozenset(label for side, label in places if side == "!" and label is not None),
             results=frozenset(label for side, label in places if side == "?" and label is not None),
+            registers=frozenset(bind.register for arc in graph.arcs for bind in arc.binds),
             forever=terms.forever,
         )
         lines.append(line)

@@ -57,8 +57,9 @@ def _compile(text: str, names: tuple[str, ...], span: Span | None, path: str) ->
         expression = known.compile(text)
     except Exception as error:
         raise DulyError([_diagnostic(text, str(error), names, span, path)]) from None
-    if expression.return_type().name() not in ("bool", "dyn"):
-        message = f"the condition `{text[:80]}` is a {expression.return_type().name()}, not a yes or no"
+    kind = expression.return_type().name().lower()
+    if kind not in ("bool", "dyn"):
+        message = f"the condition `{text[:80]}` is a {kind}, not a yes or no"
         raise DulyError([Diagnostic("condition", message, span=span, path=path, help="compare it with something")])
     return expression
 
