@@ -1,0 +1,56 @@
+# Needs Python 3.11 or later, and make. Everything else goes into .venv, from the lock files.
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
+JOBS ?= auto
+
+# where the recorded runs lie that the study and its tests read; tests that need them say so where they are absent
+export DULY_SHARED ?= $(abspath ../shared)
+
+.PHONY: demo test lint bench soak lock docs clean
+
+demo: .venv/base $(if $(MODEL),.venv/local)
+	$(BIN)/python -m duly.demo $(if $(MODEL),--model $(MODEL))
+
+test: .venv/dev lint
+	$(BIN)/python -m pytest -n $(JOBS)
+
+lint: .venv/dev
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m mypy --strict src
+
+bench: .venv/dev
+	$(BIN)/python -m bench
+
+soak: .venv/dev
+	DULY_SOAK=1 $(BIN)/python -m pytest -n $(JOBS)
+
+# the pages that are generated from the code
+docs: .venv/dev
+	$(BIN)/python tools/cli_page.py
+
+lock: .venv/dev
+	$(BIN)/python tools/lock.py
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or later was found; name one with make PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/base: requirements/base.lock pyproject.toml | .venv/bin/python
+	$(PIP) install --require-hashes --only-binary=:all: -r requirements/base.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/local: requirements/local.lock .venv/base
+	$(PIP) install --require-hashes --only-binary=:all: --no-deps -r requirements/local.lock
+	@touch $@
+
+.venv/dev: requirements/dev.lock .venv/base
+	$(PIP) install --require-hashes --only-binary=:all: -r requirements/dev.lock
+	@touch $@
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
