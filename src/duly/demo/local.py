@@ -22,6 +22,8 @@ from .task import Change
 TURNS: Final = 6
 """Actions that the model has for one customer."""
 TOKENS: Final = 120
+RESULT: Final = 240
+"""Characters of a tool's answer that the model reads: on a busy machine each costs as much as one it writes."""
 WARMTH: Final = 0.7
 
 _MODEL: Final = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -50,18 +52,12 @@ class MissingModel(Exception):
 
 
 class Local:
-    """An agent that does what the model picks, until the customer leaves or ``TURNS`` or the time is over.
+    """An agent that does what the model picks, until the customer leaves or ``TURNS`` or the time is over."""
 
-    ``on_turn`` is told after each action.
-    """
-
-    def __init__(
-        self, complete: Complete, *, seed: int, deadline: float, on_turn: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, complete: Complete, *, seed: int, deadline: float) -> None:
         self._complete = complete
         self._seed = seed
         self._deadline = deadline
-        self._on_turn = on_turn
 
     def __call__(self, counter: Counter) -> None:
         messages = [{"role": "system", "content": _SYSTEM + _described()}, {"role": "user", "content": counter.heard}]
@@ -75,7 +71,6 @@ class Local:
             last = _called(written)
             messages.append({"role": "assistant", "content": written})
             messages.append({"role": "user", "content": _act(counter, written)})
-            self._on_turn()
 
     def late(self) -> bool:
         """Whether the time for all runs is over."""
@@ -89,7 +84,7 @@ def _act(counter: Counter, written: str) -> str:
         # the text was cut off at the limit of tokens
         return "That was no complete answer. Answer with one JSON object."
     if "call" in action:
-        return "Result: " + counter.call(action["call"], action["with"]).content
+        return "Result: " + counter.call(action["call"], action["with"]).content[:RESULT]
     if "ask" in action:
         return counter.say(question(Change(action["ask"], action["with"])))
     return counter.say(action["say"].strip() or "One moment, please.")
@@ -110,7 +105,7 @@ def grammar(offered: tuple[str, ...]) -> str:
         'root ::= "{" (call | ask | say) "}"',
         f'call ::= "\\"call\\":" ({calls})' if offered else "call ::= say",
         f'ask ::= "\\"ask\\":" ({asks})',
-        r'say ::= "\"say\":\"" word (" " word){0,9} [.?] "\""',
+        r'say ::= "\"say\":\"" word (" " word){0,5} [.?] "\""',
         "word ::= [A-Za-z0-9-]{1,9}",
         'seat ::= "\\"" [A-C] [1-4] "\\""',
         *(f"with-{_rule(name)} ::= {shape}" for name, shape in shapes.items()),
@@ -140,7 +135,8 @@ def load() -> Complete:
             "messages": messages, "max_tokens": TOKENS, "temperature": WARMTH, "seed": seed, "grammar": rules,
             "cache_prompt": True,
         })  # fmt: skip
-        return str(answer["choices"][0]["message"]["content"])
+        # no choice at all is an answer that cannot be read, like one that was cut off
+        return str(answer["choices"][0]["message"]["content"]) if answer.get("choices") else ""
 
     return complete
 

@@ -59,6 +59,8 @@ def tasks(out: Console, runs: Sequence[Run]) -> None:
 
 def figures(out: Console, score: Score) -> None:
     """The figures without and with duly side by side."""
+    if score.without.runs < len(TASKS):
+        out.print(f"The time was up after {score.without.runs} of {len(TASKS)} customers; the figures are of these.")
     table = _table(out, "", "without duly", "with duly", right=True)
     rows: list[tuple[str, ...]] = [
         ("unconfirmed changes", str(score.without.unconfirmed), str(score.with_.unconfirmed)),
