@@ -123,7 +123,10 @@ def onward(out: Console) -> None:
 def _agreement(score: Score) -> str:
     if score.agrees:
         return "[green]It found exactly the changes that the customers had not agreed to, and no others.[/]"
-    return "[red]It did not find exactly the changes that the customers had not agreed to: see the transcripts.[/]"
+    return (
+        "[red]Audit and customers differ.[/] The contract hears that a yes came after a question, and not which change"
+        " was meant: an agent that then makes another one than it described is found by the customers only."
+    )
 
 
 def _outcome(run: Run | None) -> str:
