@@ -93,7 +93,7 @@ def _tool(tool: Tool) -> dict[str, Any]:
 
 
 def _label(label: LabelRule) -> dict[str, Any]:
-    return _changed(label, {"matches": None, "unless": None, "otherwise": False}, {"source": "from"})
+    return _changed(label, {"source": "user", "matches": None, "unless": None, "otherwise": False}, {"source": "from"})
 
 
 def _example(example: Example) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _below(value: Any, indent: int, lines: list[str]) -> None:
             _entry(f"{scalar(key)}:", item, indent, lines)
         return
     for item in value:
-        if isinstance(item, Mapping) and item and not _short("-", item, indent):
+        if isinstance(item, Mapping) and item and (len(item) == 1 or not _short("-", item, indent)):
             begin = len(lines)
             _below(item, indent + 2, lines)
             lines[begin] = f"{' ' * indent}- {lines[begin][indent + 2 :]}"

@@ -126,7 +126,7 @@ def _record(shape: Record, node: Node, found: Found, called: str) -> None:
         elif entry.key in shape.planned:
             _planned(found, entry)
         else:
-            _unknown(found, entry, [each.name for each in shape.keys], f" in {shape.called}")
+            _unknown(found, entry, [each.name for each in shape.keys], shape.planned, f" in {shape.called}")
     for key in shape.keys:
         if key.required and node.get(key.name) is None:
             note(found, "missing", f"the key `{key.name}` is missing{called}", node, _required(key))
@@ -150,7 +150,7 @@ def _row(shape: Rows, row: Node, found: Found) -> None:
             _planned(found, entry)
         else:
             strange = True
-            _unknown(found, entry, [*heads, *(key.name for key in shape.options.keys)], "", "rule")
+            _unknown(found, entry, [*heads, *(key.name for key in shape.options.keys)], shape.planned, "", "rule")
     if len(named) > 1:
         message = f"`{named[0].key}` and `{named[1].key}` stand in one rule"
         noted(found, "key", message, named[1], "begin a new item with `-`")
@@ -165,9 +165,11 @@ def _planned(found: Found, entry: Entry) -> None:
     )  # fmt: skip
 
 
-def _unknown(found: Found, entry: Entry, options: Iterable[str], where: str, what: str = "key") -> None:
-    names = list(options)
-    near = nearest(entry.key, names)
+def _unknown(
+    found: Found, entry: Entry, names: list[str], planned: Iterable[str], where: str, what: str = "key"
+) -> None:
+    # a planned name is the better guess where it is nearer, although it is refused in turn
+    near = nearest(entry.key, [*names, *planned])
     message = f"unknown {what} `{entry.key[:60]}`{where}" + (f"; did you mean `{near}`?" if near else "")
     noted(found, "key", message, entry, "" if near else f"known: {', '.join(names)}")
 

@@ -58,7 +58,7 @@ TOOL: Final = Record(
             Mapping(
                 Record(
                     (Key("min", Number(), "the least value"), Key("max", Number(), "the greatest value")),
-                    "`min` and `max`",
+                    "a mapping with `min` and `max`",
                 ),
                 "argument",
             ),
@@ -181,7 +181,7 @@ DOCUMENT: Final = Record(
                     Listing(MEMBER),
                     Record(
                         (Key("effect", Choice(("none", "write")), "all tools of this effect", required=True),),
-                        "`{effect: …}`",
+                        "a mapping with `effect`",
                     ),
                 )),
                 "group",
@@ -206,7 +206,7 @@ DOCUMENT: Final = Record(
                     Key("of", Choice(("in_a_row", "equal")), "which refusals are counted", "in_a_row"),
                     Key("per", Choice(("turn", "run", "session")), "with what counting begins anew", "session"),
                 ),
-                "`refusals`, `of` and `per`",
+                "a mapping with `refusals`, `of` and `per`",
             ),
             "when refusals halt the session",
         ),
@@ -219,7 +219,7 @@ DOCUMENT: Final = Record(
             "audit",
             Record(
                 (Key("count", Choice(("attempted", "effective")), "which acts an audit judges", "attempted"),),
-                "`count`",
+                "a mapping with `count`",
             ),
             "how recorded runs are read",
         ),
@@ -240,7 +240,7 @@ DOCUMENT: Final = Record(
                             required=True,
                         ),
                     ),
-                    "`text` and `label`",
+                    "a mapping with `text` and `label`",
                 )
             ),
             "texts and their labels, which `duly check` runs",

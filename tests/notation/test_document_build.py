@@ -1,0 +1,55 @@
+"""From nodes to terms: defaults, and what is wrong beyond the shape of single values."""
+
+import pytest
+
+from duly.machine.terms import Terms
+from duly.notation.document import parse_terms
+from duly.values.errors import DulyError
+
+from .bare import bare
+
+
+def test_a_document_that_says_nothing_leaves_everything_at_its_default() -> None:
+    assert bare(parse_terms("duly: 1", name="c.yaml")) == Terms()
+
+
+def test_an_empty_set_of_tools_is_closed_and_none_is_open() -> None:
+    assert parse_terms("duly: 1\ntools: {}", name="c.yaml").tools == {}
+    assert parse_terms("duly: 1", name="c.yaml").tools is None
+
+
+def test_declarations_point_at_their_names() -> None:
+    text = "duly: 1\ntools:\n  a: {}\nlabels:\n  Yes: {matches: y}\nrules:\n  - id: x\n    at_most: {of: a, n: 1}\n"
+    terms = parse_terms(text, name="c.yaml")
+    assert terms.tools is not None
+    spans = [terms.tools["a"].span, terms.labels["Yes"].span, terms.rules[0].span]
+    assert [span.where() for span in spans if span is not None] == ["c.yaml:3:3", "c.yaml:5:3", "c.yaml:8:5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("labels: {A: {otherwise: true, matches: x}}", ["`A` has `matches` and `otherwise`"]),
+        ("labels: {A: {otherwise: true}, B: {otherwise: true}}", ["`A` and `B` both take what is left"]),
+        ("labels: {A: {unless: x}}", ["`A` has `unless` without `matches`"]),
+        ("tools: {a: {clamp: {n: {}}}}", ["the clamp of `n` has neither `min` nor `max`"]),
+        ("tools: {a: {clamp: {n: {min: 2, max: 1}}}}", ["the clamp of `n` has a `min` above its `max`"]),
+        ("labels: {Yes: {matches: y}}\nexamples: [{text: x, label: yes}]", ["unknown label `yes`"]),
+        ("examples: [{text: x, label: Yes}]", ["unknown label `Yes`"]),
+    ],
+)
+def test_what_cannot_be_meant_is_an_error(text: str, said: list[str]) -> None:
+    with pytest.raises(DulyError) as caught:
+        parse_terms(f"duly: 1\n{text}", name="c.yaml")
+    assert [fault.message for fault in caught.value.diagnostics] == said
+
+
+def test_each_source_may_have_a_label_for_what_is_left() -> None:
+    labels = "{A: {otherwise: true}, B: {from: agent, otherwise: true}, C: {otherwise: true, from: x, unless: q}}"
+    assert len(parse_terms(f"duly: 1\nlabels: {labels}", name="c.yaml").labels) == 3
+
+
+def test_an_example_of_a_label_that_is_declared_badly_is_no_second_fault() -> None:
+    with pytest.raises(DulyError) as caught:
+        parse_terms("duly: 1\nlabels: {Yes: {matches: 1}}\nexamples: [{text: x, label: Yes}]", name="c.yaml")
+    assert len(caught.value.diagnostics) == 1
