@@ -12,6 +12,7 @@ from duly.audit.run import audit
 from duly.gates.files import load, load_terms
 from duly.gates.labels import LIMIT, Classifier, Named, name_event, run_examples
 from duly.machine.terms import Example, LabelRule, Terms
+from duly.values.errors import DulyError
 from duly.values.event import Received, Sent
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/airline"
@@ -54,6 +55,16 @@ def test_who_could_not_name_a_text_says_why() -> None:
         "empty", "no_label", "too_long", "not_text", "not_text", "not_text", "not_text",
     ]  # fmt: skip
     assert classifier.classify("yes" + "x" * (LIMIT - 3)) == "Yes"
+
+
+def test_patterns_that_do_not_compile_are_all_reported() -> None:
+    labels = {"A": LabelRule("A", matches="(?=a)"), "B": LabelRule("B", matches="b", unless="(")}
+    with pytest.raises(DulyError) as caught:
+        Classifier(labels)
+    assert [fault.message for fault in caught.value.diagnostics] == [
+        "the pattern of `A` does not compile: invalid perl operator: (?=",
+        "the pattern of `B` does not compile: missing ): (",
+    ]
 
 
 def test_the_bound_counts_bytes() -> None:

@@ -191,6 +191,11 @@ def test_a_text_that_is_no_document_is_refused(text: str, said: str) -> None:
     assert faults(text) == [said]
 
 
+@pytest.mark.parametrize("name", ["c.yaml", "c.json", "c.toml"])
+def test_a_text_that_cannot_be_written_as_utf8_is_refused(name: str) -> None:
+    assert faults('duly = 1\nx = "\ud800"', name) == [f"{name}: line 2 holds half of a surrogate pair"]
+
+
 def test_a_byte_order_mark_is_accepted() -> None:
     assert parse_terms("\ufeffduly: 1\ncontract: x", name="c.yaml").name == "x"
     assert decode(b"\xef\xbb\xbfduly: 1", name="c.yaml") == "\ufeffduly: 1"

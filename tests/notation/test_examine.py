@@ -48,6 +48,7 @@ def faults(text: str) -> list[str]:
         ("rules: [{at_most: {of: x, n: true}}]", "c:2:30: expected a non-negative integer under `n`, got `true`"),
         ("rules: [{at_most: {of: x, n: -1}}]", "c:2:30: expected a non-negative integer under `n`, got `-1`"),
         ("rules: [{at_most: {of: x, n: 1.5}}]", "c:2:30: expected a non-negative integer under `n`, got `1.5`"),
+        ("rules: [{at_most: {of: x, n: 1e3}}]", "c:2:30: expected a non-negative integer under `n`, got `1E+3`"),
         ("rules: [{at_most: {of: x, n: '1'}}]", "c:2:30: expected a non-negative integer under `n`, got `1`"),
         ("rules: [{must_preceed: [a, b]}]", "c:2:10: unknown rule `must_preceed`; did you mean `must_precede`?"),
         ("rules: [{id: x}]", "c:2:9: the rule says nothing (name one of `must_precede`, `at_most`)"),

@@ -28,6 +28,7 @@ def test_a_key_that_toml_would_quote_is_quoted_in_a_path() -> None:
         ("a = 2020-01-01", "a: `2020-01-01` is a date or a time, which a contract does not know"),
         ("[t]\nb = 10:30:00", "t.b: `10:30:00` is a date or a time, which a contract does not know"),
         ("a = nan", ": `nan` is not a finite number"),
+        ("a = " + "1" * 5000, "c.toml: an integer has more than 4,300 digits"),
         ("# nothing", "c.toml:1:1: the document is empty"),
         ("a = " + "[" * 70 + "]" * 70, "a" + "[0]" * 63 + ": nested deeper than 64 levels"),
         ("a = " + "[" * 5000, "c.toml:1:1: nested deeper than 64 levels"),

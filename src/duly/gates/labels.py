@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 from msgspec import Struct, structs
 
 from duly.machine.terms import LabelRule, Terms
-from duly.notation.examine import pattern_options
-from duly.values.errors import Diagnostic
+from duly.notation.examine import pattern_options, pattern_problem
+from duly.values.errors import Diagnostic, DulyError
 from duly.values.event import Received, Sent
 
 LIMIT: Final = 64 * 1024
@@ -35,13 +35,24 @@ class Named(Struct, frozen=True):
 
 
 class Classifier:
-    """Names texts by the labels that a contract declares, or by a classifier of the user's own."""
+    """Names texts by the labels that a contract declares, or by a classifier of the user's own.
+
+    Raises DulyError for patterns that do not compile.
+    """
 
     __slots__ = ("_own", "_patterns", "_rest", "labels")
 
     def __init__(self, labels: Mapping[str, LabelRule], *, own: Own | None = None) -> None:
         import re2  # type: ignore[import-untyped]
 
+        faults = [
+            Diagnostic("pattern", f"the pattern of `{label.name}` does not compile: {problem}", span=label.span)
+            for label in labels.values()
+            for pattern in (label.matches, label.unless)
+            if pattern is not None and (problem := pattern_problem(pattern))
+        ]
+        if faults:
+            raise DulyError(faults)
         self.labels = dict(labels)
         self._own = own
         options = pattern_options()

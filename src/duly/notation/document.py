@@ -161,6 +161,14 @@ def _read(text: str, name: str, format: Format | None, found: Found) -> tuple[No
     at = text.find("\0")
     if at >= 0:
         raise fault("character", "the text holds the character NUL", span=Span(source, at, at + 1))
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        # the text itself cannot be shown, so only the line is named
+        line = text.count("\n", 0, error.start) + 1
+        raise fault(
+            "utf8", f"line {line} holds half of a surrogate pair", path=name, help="remove the character"
+        ) from None
     if not text.strip():
         help = "write `duly: 1` and what the contract says"
         raise fault("empty", "the document is empty", span=Span(source, 0, 0), help=help)

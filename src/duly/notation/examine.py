@@ -1,7 +1,6 @@
 """Whether a document has the shape it must have; every fault is reported, each where it stands."""
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any
 
 from duly.values.errors import Diagnostic, nearest
@@ -37,7 +36,8 @@ def examine(shape: Shape, node: Node, found: Found, called: str = "") -> bool:
     elif isinstance(shape, Text):
         _text(shape, node, found, called)
     elif isinstance(shape, Whole | Exactly):
-        if type(node.value) is Decimal and node.value != node.value.to_integral_value():
+        # 1.0 and 1e3 are decimals in YAML and TOML, so they are no integers anywhere
+        if type(node.value) is not int:
             note(found, "type", f"expected {expected(shape)}{called}, got {shown(node)}", node)
         elif node.value < shape.least if isinstance(shape, Whole) else node.value != shape.value:
             note(found, "value", f"expected {expected(shape)}{called}, got {shown(node)}", node)

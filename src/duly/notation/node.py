@@ -100,9 +100,9 @@ def deep(span: Span | None, path: str = "") -> DulyError:
     return fault("depth", f"nested deeper than {DEPTH} levels", span=span, path=path)
 
 
-def many(span: Span | None, path: str = "") -> DulyError:
-    """The error for a document that is too big once its aliases are written out."""
-    return fault("size", f"more than {NODES} values, aliases written out", span=span, path=path)
+def many(span: Span | None, help: str = "") -> DulyError:
+    """The error for a document that holds too much."""
+    return fault("size", f"more than {NODES} values", span=span, help=help)
 
 
 def repeated(key: str, span: Span | None, first: Span | None) -> DulyError:

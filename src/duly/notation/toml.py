@@ -30,6 +30,9 @@ def read_toml(source: Source) -> Node:
         raise fault("syntax", f"not TOML: {problem}", span=Span(source, at, at)) from None
     except RecursionError:
         raise deep(Span(source, 0, 0)) from None
+    except ValueError:
+        # the interpreter's own bound for reading integers; the reader does not say where it was met
+        raise fault("number", "an integer has more than 4,300 digits", path=source.name) from None
     if not value:
         raise fault("empty", "the document is empty", span=Span(source, 0, 0))
     root = _node(value, "", 0)

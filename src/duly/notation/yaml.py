@@ -139,7 +139,7 @@ class _Composer:
             top.key = None
         top.size += node.size
         if top.size > NODES:
-            raise many(self._span(event))
+            raise many(self._span(event), "an alias counts as often as it is used")
         return None
 
     def _key(self, node: Node, event: Any) -> tuple[str, Span]:
