@@ -92,8 +92,8 @@ def build(terms: Terms) -> Built:
             and (straight is not None or not mine)
             and not (tool is not None and (tool.schema or tool.paths or tool.clamp))
             and not (tool is not None and tool.effect == "write" and not tool.idempotent),
-            said=straight if tool is None and not (ask.needs or ask.caps or ask.takes) else None,
-            answer=_straight(results.get(label, ()), lines),
+            said=_said(straight) if tool is None and not (ask.needs or ask.caps or ask.takes) else None,
+            answer=None if label in names.messages else _straight(results.get(label, ()), lines),
             judged=tool is not None and bool(tool.error or tool.outcomes or tool.uncertain),
             moved=tuple(row.protocol for row in mine),
             checked=tool is not None and bool(tool.schema or tool.paths or tool.clamp),
@@ -103,7 +103,7 @@ def build(terms: Terms) -> Built:
     for label in sorted(heard | set(names.messages) | won):
         mine = results.get(label, ())
         straight = _straight(mine, lines)
-        said = None if turned or label in names.tools else straight
+        said = None if turned or label in names.tools else _said(straight)
         hearings[label] = Hearing(label, mine, asks.get(label, _NOTHING).wins, straight, said)
     unnamed = tuple(rows[key] for key in (("?", None, line.number) for line in lines) if key in rows)
     for alias, name in terms.aliases.items():
@@ -365,6 +365,13 @@ def _move(arcs: list[Arc]) -> Move:
         Edge(arc.target, arc.guards, arc.binds, arc.otherwise, arc, all_of(arc.guards), go_of(arc.guards, arc.binds))
         for arc in arcs
     )
+
+
+def _said(straight: dict[int, Any] | None) -> dict[int, Any] | None:
+    """The same moves, an edge that stands alone by itself."""
+    if straight is None:
+        return None
+    return {at: move[0] if type(move) is tuple and len(move) == 1 else move for at, move in straight.items()}
 
 
 def _straight(rows: tuple[Row, ...], lines: tuple[Line, ...]) -> dict[int, Any] | None:

@@ -4,7 +4,6 @@ The evaluator is loaded at the first condition. Only the fields that a condition
 values of bounded depth; whatever it cannot work out, and any other failure, is None and never a yes.
 """
 
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
@@ -13,8 +12,8 @@ from duly.values.errors import Diagnostic, DulyError, suggest
 from duly.values.source import Span
 
 NAMES: Final = ("args", "result", "facts", "registers")
-_ROOTS: Final = re.compile(r"\b(args|result|facts|registers)\b(?:\.([A-Za-z_][A-Za-z0-9_]*))?")
-_UNDECLARED: Final = re.compile(r"undeclared reference to '([^']*)'")
+_ROOTS: Final = r"\b(args|result|facts|registers)\b(?:\.([A-Za-z_][A-Za-z0-9_]*))?"
+_UNDECLARED: Final = r"undeclared reference to '([^']*)'"
 
 
 class Condition:
@@ -65,7 +64,9 @@ def _compile(text: str, names: tuple[str, ...], span: Span | None, path: str) ->
 
 
 def _diagnostic(text: str, error: str, names: tuple[str, ...], span: Span | None, path: str) -> Diagnostic:
-    unknown = _UNDECLARED.search(error)
+    import re
+
+    unknown = re.search(_UNDECLARED, error)
     if unknown:
         help = suggest(unknown[1], names) or f"a condition here sees {', '.join(names)}"
         return Diagnostic("condition", f"unknown name `{unknown[1]}` in `{text[:80]}`", span=span, path=path, help=help)
@@ -81,8 +82,10 @@ def _fields(text: str, names: tuple[str, ...]) -> dict[str, frozenset[str] | Non
 
     Found by the text, strings included: a field too many costs time, one too few would be a missing field.
     """
+    import re
+
     found: dict[str, set[str] | None] = {name: set() for name in names}
-    for match in _ROOTS.finditer(text):
+    for match in re.finditer(_ROOTS, text):
         root, field = match[1], match[2]
         if root not in found:
             continue

@@ -1,7 +1,6 @@
 """The contract: terms, compiled once, shared by any number of sessions; loaded, compared, pinned by its digest."""
 
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -86,12 +85,18 @@ class Contract:
         self.owners = built.owners
         self.messages = frozenset(terms.labels)
         self.tools = terms.tools or {}
+        self.tool_names = frozenset((*self.tools, *(a for a, name in terms.aliases.items() if name in self.tools)))
         # whether a new turn or run changes anything that a rule can see
         self.turned = built.turned
         self.outcomes = _outcomes(terms)
         self.preparers = _preparers(terms)
         self.notes: dict[Any, Any] = {}
         self._digest: str | None = None
+
+    def says(self, label: str) -> bool:
+        """Whether this message is declared as one of the agent's own."""
+        known = self.terms.labels.get(label)
+        return known is not None and known.source == "agent"
 
     @property
     def name(self) -> str:
@@ -105,6 +110,8 @@ class Contract:
     def digest(self) -> str:
         """``sha256:…`` over the canonical meaning: not over comments, layout, mode or texts for people."""
         if self._digest is None:
+            from hashlib import sha256
+
             self._digest = "sha256:" + sha256(write_sorted(_meaning(self))).hexdigest()
         return self._digest
 

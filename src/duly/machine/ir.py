@@ -43,7 +43,7 @@ class Row(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """One protocol of the contract: its cursor slots, forks by state, and which states have ended."""
+    """One protocol of the contract: its cursor slots and registers, forks by state, and which states have ended."""
 
     number: int
     id: str
@@ -55,6 +55,7 @@ class Line(Struct, frozen=True):
     finals: frozenset[int]
     acts: frozenset[str]
     results: frozenset[str]
+    registers: frozenset[str]
     forever: bool
 
 
@@ -103,19 +104,23 @@ class Hearing(Struct, frozen=True):
 class Open(Struct, frozen=True):
     """A call that was admitted and has not ended.
 
-    ``before`` are the cursors before it moved the protocols ``moved``; ``took`` the count slots it occupies, with
-    the epoch in which it did; ``bound`` (register, new, old) for what it bound at admission.
+    ``before`` and ``behind`` are the cursors and the movers before it moved the protocols ``moved``, in the slots
+    ``slots`` (empty where there is only one cursor); ``took`` the count slots it occupies, with the epoch in which it
+    did; ``bound`` (register, new, old) for what it bound at admission; ``key`` is its idempotency key.
     """
 
     label: str
     args: Any
     batch: str | None = None
     before: tuple[int, ...] = ()
+    behind: tuple[str | None, ...] = ()
     moved: tuple[int, ...] = ()
     took: tuple[int, ...] = ()
     epoch: tuple[int, int] = (0, 0)
     bound: tuple[tuple[str, Any, Any], ...] = ()
     uncertain: bool = False
+    slots: tuple[int, ...] = ()
+    key: str | None = None
 
 
 class Parked(Struct, frozen=True):
@@ -137,12 +142,21 @@ class Waiting(Struct, frozen=True):
     call: str
 
 
+class Held(Struct, frozen=True):
+    """Where a protocol stood, and what it had bound, before the first result of a batch; and the results since."""
+
+    batch: str
+    cursors: tuple[int, ...]
+    results: tuple[Waiting, ...]
+    registers: dict[str, Any]
+
+
 class More(Struct, frozen=True):
     """The seldom parts of a state; one shared value while nothing seldom has happened.
 
-    ``fresh`` maps a bit to the one batch whose success set it; ``held`` a protocol to (batch, cursors before the first
-    result of that batch moved it, results since). ``tally`` are refusals for the breaker, by act. ``found`` names the
-    machines that have had a finding in this run. ``origin`` is the instant (seconds since 1970) of elapsed time 0.
+    ``fresh`` maps a bit to the one batch whose success set it; ``held`` a protocol to where it stood before the batch
+    whose results have moved it. ``tally`` are refusals for the breaker, by act. ``found`` names the machines that have
+    had a finding in this run. ``origin`` is the instant (seconds since 1970) of elapsed time 0.
     """
 
     over: str | None = None
@@ -154,7 +168,7 @@ class More(Struct, frozen=True):
     parked: dict[str, Parked] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
     fresh: dict[int, str] = field(default_factory=dict)
-    held: dict[int, tuple[str, tuple[int, ...], tuple[Waiting, ...]]] = field(default_factory=dict)
+    held: dict[int, Held] = field(default_factory=dict)
     tally: dict[str, int] = field(default_factory=dict)
     found: frozenset[str] = frozenset()
     origin: float | None = None
@@ -168,7 +182,7 @@ EMPTY: Final[dict[str, Any]] = {}
 class State(Struct, frozen=True):
     """One session: a cursor per region, facts and counts, registers, open calls. A value; never changed in place.
 
-    ``movers`` holds, per protocol, the call whose admission moved it last, while nothing else has moved it.
+    ``movers`` holds, per cursor, the call whose admission moved it last, while nothing else has moved it.
     """
 
     cursors: tuple[int, ...]

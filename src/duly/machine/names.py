@@ -1,6 +1,5 @@
 """What names mean in a contract: aliases, groups, globs, servers."""
 
-import re
 from typing import Any
 
 from duly.values.errors import Diagnostic, suggest
@@ -79,6 +78,8 @@ class Names:
 
     def _glob(self, pattern: str, span: Span | None) -> frozenset[str]:
         # a glob matches whole names, and `*` does not cross `/`
+        import re
+
         expression = re.compile("[^/]*".join(re.escape(part) for part in pattern.split("*")))
         found = frozenset(name for name in (*self.tools, *self.messages) if expression.fullmatch(name))
         if not found:

@@ -5,15 +5,15 @@ from typing import Any, Final
 from msgspec import structs
 
 from duly.machine.contract import Contract
-from duly.machine.ir import NOTHING, More, Open, Plan, State
+from duly.machine.ir import NOTHING, Edge, Held, More, Open, Plan, State
 from duly.values.event import Called, Sent
 from duly.values.plain import Malformed, read_json
 from duly.values.verdict import ALLOWED, Allowed, Reason, Verdict, Violation
 
 from .explain import Why
-from .move import bind, find, pick, place
-from .refuse import again, calm, found, keyed, over, refused, stopped, uncertain
-from .settle import drained, settle_act
+from .move import bind, find, own, pick, place, remarked, reverted, rewound, touched
+from .refuse import again, calm, found, keyed, named, over, ran, refused, stopped, tallied, uncertain
+from .settle import drained, finding, settle_act
 
 Answer = tuple[Verdict, State]
 NOBODY: Final = (None,)
@@ -46,50 +46,54 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
             if fits and state.facts & plan.want == plan.want and all_below(data, plan.limits):
                 if plan.takes:
                     data = (data[0] + 1,) if len(data) == 1 else taken(data, plan.takes)
-                record = Open(plan.label, args, None, state.cursors, plan.moved, plan.takes)
+                record = Open(plan.label, args, None, state.cursors, state.movers, plan.moved, plan.takes)
                 return Allowed(args, None, False, asked), State(
                     cursors, movers, state.facts, data, state.registers,
                     {**open, asked: record} if open else {asked: record}, state.at, state.serial, NOTHING,
                 )  # fmt: skip
+    if plan is None and event.server is None:
+        # a bare name of a tool that one server has
+        owners = contract.owners.get(event.label, ())
+        if len(owners) == 1:
+            event = structs.replace(event, label=owners[0])
+            plan = contract.acts[owners[0]]
     if args is None or event.raw is not None:
         args = _arguments(event, plan)
     if type(args) is not dict:
         raise Malformed("the arguments of a call are one JSON object")
+    faults: list[tuple[str, str]] | None = None
+    if plan is not None and plan.checked:
+        # ids and keys are compared by what would run
+        args, faults = contract.preparers[plan.label](args)
+    if event.parent is not None and event.parent not in state.open:
+        raise Malformed(f"`parent` names no open call: `{event.parent[:80]}`")
     more = state.more
     serial = state.serial
     if event.id is not None:
         identity = event.id
     else:
         serial += 1
-        while (identity := f"#{serial}") in state.open:
+        while (identity := f"#{serial}") in state.open or identity in more.parked:
             serial += 1
-    if more is not NOTHING and not happened:
+    if more is not NOTHING:
         answer = stopped(contract, state, event, plan, args)
         if answer is not None:
-            return answer
+            return ran_on(contract, state, event, answer[0]) if happened else answer
     if identity in state.open:
-        return again(state, event, args, identity)
-    if event.key is not None and event.found is not None:
-        answered = keyed(state, event, args)
+        return again(state, event, named(event, plan), args, identity, happened)
+    if event.key is not None:
+        answered = keyed(contract, state, event, named(event, plan), args, happened)
         if answered is not None:
             return answered
-    if plan is None or plan.message or plan.silent:
+    if plan is None or plan.message or (plan.silent and not happened):
         return _unknown(contract, state, event, plan, args, identity, serial, happened)
-    faults: list[tuple[str, str]] | None = None
-    if plan.checked:
-        args, faults = contract.preparers[plan.label](args)
-    if plan.once and state.open and not happened:
-        parked = uncertain(state, plan, args, identity)
-        if parked is not None:
-            return parked
-
     return _judged(contract, state, event, plan, args, identity, serial, faults, happened)
 
 
 def sent(contract: Contract, state: State, event: Sent, happened: bool) -> Answer:
     label = event.label
     plan = contract.acts.get(label) if label is not None else None
-    if plan is not None and plan.said is not None and state.more is NOTHING:
+    if plan is not None and plan.said is not None and state.more is NOTHING and event.batch is None:
         # nothing but one cursor is asked, and nothing seldom is going on
         move = plan.said.get(state.cursors[0])
         if type(move) is int:
@@ -97,24 +101,35 @@ def sent(contract: Contract, state: State, event: Sent, happened: bool) -> Answe
                 (move,), NOBODY, state.facts | plan.wins, state.data, state.registers, state.open, state.at,
                 state.serial, NOTHING,
             )  # fmt: skip
-        if move is not None and len(move) == 1:
-            registers = move[0].go(event.payload, state.registers)
+        if type(move) is Edge and not move.otherwise:
+            registers = move.go(event.payload, state.registers)
             if registers is not None:
                 return ALLOWED, State(
-                    (move[0].target,), NOBODY, state.facts | plan.wins, state.data, registers, state.open, state.at,
+                    (move.target,), NOBODY, state.facts | plan.wins, state.data, registers, state.open, state.at,
                     state.serial, NOTHING,
                 )  # fmt: skip
-    if state.more.over is not None and not happened:
-        return over(contract, state)
     if label is None:
         # words of the agent that no label names are no step of anything
+        if state.more.over is not None:
+            answer = over(contract, state)
+            return ran(state, answer[0], (ALLOWED, state)) if happened else answer
         return ALLOWED, state
+    if state.more is not NOTHING:
+        halt = stopped(contract, state, event, plan, event.payload)
+        if halt is not None:
+            return ran_on(contract, state, event, halt[0]) if happened else halt
     if plan is None:
         return _unknown(contract, state, event, plan, event.payload, None, state.serial, happened)
+    wrong = None
     if plan.tool is not None:
-        message = f"`{label}` is a tool, not a message"
-        why = Reason("contract", "kind", message, got=f"!{label}", help="a tool is called, not said")
-        return Violation((why,), finding=happened), state
+        wrong = (f"`{label}` is a tool, not a message", "a tool is called, not said")
+    elif plan.message and not plan.rows and not contract.says(plan.label):
+        wrong = (f"`{label}` is said by others, not by the agent", "what others say cannot be said for them")
+    if wrong is not None:
+        why = Reason("contract", "kind", wrong[0], got=f"!{label}", help=wrong[1])
+        if happened:
+            return finding(state, [why])
+        return tallied(contract, state, plan.label, event.payload, Violation((why,)))
     return _judged(contract, state, event, plan, event.payload or {}, None, state.serial, None, happened)
 
 
@@ -144,49 +159,68 @@ def _judged(
     cursors, registers = state.cursors, state.registers
     bound: tuple[tuple[str, Any, Any], ...] = ()
     moved: tuple[int, ...] = ()
-    shut: tuple[int, ...] = ()
+    slots: tuple[int, ...] = ()
+    shut: tuple[int, ...] = plan.silent
     held = more.held
     replayed: tuple[Any, ...] = ()
     inner = type(event) is Called and event.parent is not None
     for row in plan.rows:
-        base = cursors
-        if batch is not None and held and row.protocol in held and held[row.protocol][0] == batch:
+        line = contract.lines[row.protocol]
+        base, known = cursors, registers
+        mine = held.get(row.protocol) if batch is not None and held else None
+        if mine is not None and mine.batch == batch:
             # the results of siblings are put back until this act has been judged and has moved
-            base = _rewound(contract, row.protocol, cursors, held[row.protocol][1])
-            replayed += held[row.protocol][2]
+            base = rewound(line, cursors, mine.cursors)
+            known = reverted(line, registers, mine.registers)
+        else:
+            mine = None
         slot, move = find(row, base)
         if move is None:
             if not inner:
                 shut += (row.protocol,)
             continue
         if type(move) is not int:
-            edge = pick(move, args, registers)
+            edge = pick(move, args, known)
             if edge is None:
                 shut += (row.protocol,)
                 continue
-            registers, more_bound = bind(edge, args, registers)
+            known, more_bound = bind(edge, args, known)
             bound += more_bound
             move = edge.target
         cursors = place(contract, row.protocol, base, slot, move)
         moved += (row.protocol,)
+        slots += touched(line, base, cursors, slot)
+        registers = known
+        if mine is not None:
+            replayed += mine.results
     if bad or shut:
         why = Why(contract, state, event, plan, args, faults or (), visible, shut)
         if not happened:
             return refused(contract, state, plan.label, args, why)
+    waits = None
+    if plan.once and state.open and identity is not None:
+        waits = uncertain(state, event, plan, args, identity, serial)
+        if waits is not None and not happened:
+            return waits
     if plan.takes:
         data = taken(data, plan.takes)
     if more is not NOTHING:
         more = calm(contract, more)
         if held and moved:
-            more = structs.replace(more, held=_held_after(more, moved, batch, cursors))
-    record = Open(plan.label, args, batch, state.cursors, moved, plan.takes, (more.runs, more.turns), bound)
+            more = structs.replace(more, held=_held_after(contract, more, moved, batch, cursors, registers))
+        if identity in more.parked:
+            more = structs.replace(more, parked={key: act for key, act in more.parked.items() if key != identity})
+    record = Open(
+        plan.label, args, batch, state.cursors, state.movers, moved, plan.takes, (more.runs, more.turns), bound, False,
+        slots, event.key if type(event) is Called else None,
+    )  # fmt: skip
     if identity is not None:
         after = State(
-            cursors, _replaced(state.movers, moved, identity), facts, data, registers,
+            cursors, remarked(state.movers, slots, identity), facts, data, registers,
             {**state.open, identity: record}, state.at, serial, more,
         )  # fmt: skip
     else:
-        movers = _replaced(state.movers, moved, None)
+        movers = remarked(state.movers, slots, None)
         after = State(cursors, movers, facts, data, registers, state.open, state.at, serial, more)
         after = settle_act(after, plan, batch)
     if replayed:
@@ -195,6 +229,8 @@ def _judged(
         after = drained(contract, after)
     if bad or shut:
         return found(after, why)
+    if waits is not None:
+        return ran(state, waits[0], (ALLOWED, after))
     return (Allowed(args, None, False, identity) if identity is not None else ALLOWED), after
 
 
@@ -214,17 +250,14 @@ def _unknown(
     server = event.server if type(event) is Called else None
     label = str(event.label) if server is None else f"{server}/{event.label}"
     why = Why(contract, state, event, plan, args, (), state.facts, plan.silent if plan is not None else ())
-    if plan is None and server is None:
-        # a bare name of a tool that one server has
-        owners = why.owners()
-        if len(owners) == 1 and type(event) is Called:
-            return called(contract, state, structs.replace(event, label=owners[0]), happened)
     if plan is None and not contract.closed and not why.owners():
+        more = calm(contract, state.more)
         if identity is None:
-            return ALLOWED, state
-        record = Open(label, args, event.batch, state.cursors, epoch=(state.more.runs, state.more.turns))
+            return ALLOWED, structs.replace(state, more=more)
+        key = event.key if type(event) is Called else None
+        record = Open(label, args, event.batch, state.cursors, epoch=(more.runs, more.turns), key=key)
         return Allowed(args, None, False, identity), structs.replace(
-            state, open={**state.open, identity: record}, serial=serial
+            state, open={**state.open, identity: record}, serial=serial, more=more
         )
     if not happened:
         return refused(contract, state, label, args, why)
@@ -232,6 +265,16 @@ def _unknown(
         record = Open(label, args, event.batch, state.cursors, epoch=(state.more.runs, state.more.turns))
         state = structs.replace(state, open={**state.open, identity: record}, serial=serial)
     return found(state, why)
+
+
+def ran_on(contract: Contract, state: State, event: Called | Sent, verdict: Verdict) -> Answer:
+    """An act that ran although the session is over or frozen: the books take it in, and the finding says so."""
+    going = structs.replace(state, more=structs.replace(state.more, over=None, frozen=False))
+    judged, after = (
+        called(contract, going, event, True) if isinstance(event, Called) else sent(contract, going, event, True)
+    )
+    more = structs.replace(after.more, over=state.more.over, frozen=state.more.frozen)
+    return ran(state, verdict, (judged, structs.replace(after, more=more)))
 
 
 def _arguments(event: Called, plan: Plan | None) -> Any:
@@ -260,28 +303,18 @@ def taken(data: tuple[int, ...], slots: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def _replaced(movers: tuple[str | None, ...], protocols: tuple[int, ...], mover: str | None) -> tuple[str | None, ...]:
-    if not protocols:
-        return movers
-    if len(movers) == 1:
-        return (mover,)
-    fresh = list(movers)
-    for protocol in protocols:
-        fresh[protocol] = mover
-    return tuple(fresh)
-
-
-def _rewound(contract: Contract, protocol: int, cursors: tuple[int, ...], before: tuple[int, ...]) -> tuple[int, ...]:
-    base = list(cursors)
-    for slot in contract.lines[protocol].slots:
-        base[slot] = before[slot]
-    return tuple(base)
-
-
-def _held_after(more: More, moved: tuple[int, ...], batch: str | None, cursors: tuple[int, ...]) -> dict[int, Any]:
+def _held_after(
+    contract: Contract,
+    more: More,
+    moved: tuple[int, ...],
+    batch: str | None,
+    cursors: tuple[int, ...],
+    registers: dict[str, Any],
+) -> dict[int, Held]:
     held = dict(more.held)
     for protocol in moved:
         known = held.pop(protocol, None)
-        if known is not None and known[0] == batch:
-            held[protocol] = (known[0], cursors, known[2])
+        if known is not None and known.batch == batch:
+            mine = own(contract.lines[protocol], registers)
+            held[protocol] = Held(known.batch, cursors, known.results, mine)
     return held

@@ -74,8 +74,9 @@ class Why(Struct, eq=False):
             reasons.append(
                 Reason(line, "protocol", f"the protocol does not speak of `{label}`", got=got, help=help)
             )  # fmt: skip
-            return reasons
         for protocol in self.shut:
+            if protocol in plan.silent:
+                continue
             reasons.append(self._protocol(contract.lines[protocol], label, got))
         for bit, rule in plan.needs:
             if not self.visible >> bit & 1:
@@ -199,7 +200,7 @@ def open_conditions(contract: Contract, state: State, plan: Plan) -> tuple[str, 
         return None
     if any(state.data[slot] >= limit for slot, limit in plan.limits):
         return None
-    if state.more.frozen and (plan.tool is None or plan.tool.effect != "none"):
+    if state.more.frozen and not (plan.message or (plan.tool is not None and plan.tool.effect == "none")):
         return None
     conditions: tuple[str, ...] = ()
     for row in plan.rows:

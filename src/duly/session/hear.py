@@ -5,12 +5,12 @@ from typing import Final
 from msgspec import structs
 
 from duly.machine.contract import Contract
-from duly.machine.ir import NOTHING, Hearing, State
+from duly.machine.ir import NOTHING, Edge, Hearing, State
 from duly.values.event import Received
 from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violation
 
-from .move import bind, find, pick, place, turn
-from .settle import drained, finding, unmoved, won
+from .move import bind, find, pick, place, remarked, touched, turn
+from .settle import drained, finding, won
 from .time import renewed
 
 Answer = tuple[Verdict, State]
@@ -29,11 +29,11 @@ def heard(contract: Contract, state: State, event: Received, happened: bool) -> 
                 (move,), NOBODY, state.facts | hearing.wins, state.data, state.registers, state.open, state.at,
                 state.serial, NOTHING,
             )  # fmt: skip
-        if type(move) is tuple and len(move) == 1:
-            registers = move[0].go(event.payload, state.registers)
+        if type(move) is Edge and not move.otherwise:
+            registers = move.go(event.payload, state.registers)
             if registers is not None:
                 return ALLOWED, State(
-                    (move[0].target,), NOBODY, state.facts | hearing.wins, state.data, registers, state.open, state.at,
+                    (move.target,), NOBODY, state.facts | hearing.wins, state.data, registers, state.open, state.at,
                     state.serial, NOTHING,
                 )  # fmt: skip
     if contract.turned and event.turn is None and _from_person(contract, label):
@@ -80,13 +80,10 @@ def _heard(contract: Contract, state: State, hearing: Hearing, event: Received) 
         more = state.more
         if row.protocol in more.held:
             more = structs.replace(more, held={p: h for p, h in more.held.items() if p != row.protocol})
-        state = structs.replace(
-            state,
-            cursors=place(contract, row.protocol, state.cursors, slot, move),
-            registers=registers,
-            movers=unmoved(state.movers, row.protocol),
-            more=more,
-        )
+        cursors = place(contract, row.protocol, state.cursors, slot, move)
+        slots = touched(contract.lines[row.protocol], state.cursors, cursors, slot)
+        movers = remarked(state.movers, slots, None)
+        state = structs.replace(state, cursors=cursors, registers=registers, movers=movers, more=more)
     if state.more.waiting:
         state = drained(contract, state)
     if event.label is None:

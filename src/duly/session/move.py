@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from msgspec import structs
+
 from duly.machine.build import enter
 from duly.machine.contract import Contract
-from duly.machine.ir import Edge, Line, Row, State, Waiting
+from duly.machine.ir import Edge, Line, Row, State
 from duly.values.expr import UNSET, reach
 
 Bound = tuple[tuple[str, Any, Any], ...]
@@ -79,6 +81,43 @@ def place(contract: Contract, protocol: int, cursors: tuple[int, ...], slot: int
     return tuple(moved)
 
 
+def touched(line: Line, before: tuple[int, ...], after: tuple[int, ...], slot: int) -> tuple[int, ...]:
+    """The cursors of a protocol that one step has moved; a step back to the same state counts."""
+    if not line.forks:
+        return (slot,)
+    return tuple(at for at in line.slots if at == slot or before[at] != after[at])
+
+
+def remarked(movers: tuple[str | None, ...], slots: tuple[int, ...], mover: str | None) -> tuple[str | None, ...]:
+    """Who moved each cursor last, after ``mover`` (None: no call) has moved these."""
+    if not slots:
+        return movers
+    if len(movers) == 1:
+        return (mover,)
+    fresh = list(movers)
+    for slot in slots:
+        fresh[slot] = mover
+    return tuple(fresh)
+
+
+def rewound(line: Line, cursors: tuple[int, ...], before: tuple[int, ...]) -> tuple[int, ...]:
+    """The cursors with those of one protocol put back."""
+    base = list(cursors)
+    for slot in line.slots:
+        base[slot] = before[slot]
+    return tuple(base)
+
+
+def own(line: Line, registers: dict[str, Any]) -> dict[str, Any]:
+    """What one protocol has bound."""
+    return {name: value for name, value in registers.items() if name in line.registers}
+
+
+def reverted(line: Line, registers: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """The registers with those of one protocol put back."""
+    return {**{name: value for name, value in registers.items() if name not in line.registers}, **before}
+
+
 def find(row: Row, cursors: tuple[int, ...]) -> tuple[int, Any]:
     """The active place of a row as (slot, moves); moves None where no region can take the label."""
     for slot, column in row.places:
@@ -101,10 +140,8 @@ def ended(line: Line, cursors: tuple[int, ...]) -> bool:
     return cursors[line.slots[0]] in line.finals
 
 
-def learn(
-    contract: Contract, state: State, row: Row, outcome: str, payload: Any
-) -> tuple[tuple[int, ...], dict[str, Any]] | None:
-    """The cursors and registers after a result has been taken by one protocol; None where it cannot take it now."""
+def learn(contract: Contract, state: State, row: Row, outcome: str, payload: Any) -> State | None:
+    """The state after a result has been taken by one protocol; None where it cannot take it now."""
     slot, moves = find(row, state.cursors)
     if moves is None:
         return None
@@ -118,7 +155,9 @@ def learn(
             return None
         registers, _ = bind(edge, payload, registers)
         move = edge.target
-    return place(contract, row.protocol, state.cursors, slot, move), registers
+    cursors = place(contract, row.protocol, state.cursors, slot, move)
+    slots = touched(contract.lines[row.protocol], state.cursors, cursors, slot)
+    return structs.replace(state, cursors=cursors, registers=registers, movers=remarked(state.movers, slots, None))
 
 
 def hears(contract: Contract, protocol: int, label: str, outcome: str) -> bool:
@@ -133,13 +172,3 @@ def hears(contract: Contract, protocol: int, label: str, outcome: str) -> bool:
         for _, column in row.places
         for moves in column.values()
     )
-
-
-def waiting_for(contract: Contract, protocol: int, waiting: Waiting) -> Row | None:
-    """The row of a waiting result, if it belongs to this protocol."""
-    if waiting.protocol != protocol:
-        return None
-    hearing = contract.hearings.get(waiting.label)
-    if hearing is None:
-        return None
-    return next((row for row in hearing.rows if row.protocol == protocol), None)

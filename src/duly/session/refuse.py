@@ -6,8 +6,8 @@ from msgspec import structs
 
 from duly.machine.contract import Contract
 from duly.machine.ir import More, Parked, Plan, State
-from duly.values.event import Called
-from duly.values.expr import same
+from duly.values.event import Called, Found, Sent
+from duly.values.expr import normal, same
 from duly.values.plain import Malformed, write_sorted
 from duly.values.verdict import Allowed, Blocked, NeedsApproval, Reason, Verdict, Violation
 
@@ -20,20 +20,36 @@ def malformed(message: str) -> Reason:
     return Reason("event", "malformed", message, help="send a well-formed event")
 
 
-def again(state: State, event: Called, args: Any, identity: str) -> Answer:
+def named(event: Called | Sent, plan: Plan | None) -> str:
+    """The name that an act is known by: the declared one, else the one it came with."""
+    if plan is not None:
+        return plan.label
+    server = event.server if isinstance(event, Called) else None
+    return str(event.label) if server is None else f"{server}/{event.label}"
+
+
+def again(state: State, event: Called, name: str, args: Any, identity: str, happened: bool) -> Answer:
+    """The id of an open call is asked again: ``name`` and ``args`` are what would be judged."""
     known = state.open[identity]
-    if known.label != event.label or not same(known.args, args):
+    if known.label != name or not same(known.args, args):
         raise Malformed(f"the call id `{identity}` is taken by an open call with other arguments")
     reason = Reason(
         "call", "in_flight", f"the call `{identity}` has not ended", got=f"!{event.label}", help="wait for its result"
     )
-    return Violation((reason,)), state
+    return Violation((reason,), finding=happened), state
 
 
-def keyed(state: State, event: Called, args: Any) -> Answer | None:
+def keyed(contract: Contract, state: State, event: Called, name: str, args: Any, happened: bool) -> Answer | None:
     known = event.found
-    assert known is not None
-    if known.label != event.label or not same(known.payload, args):
+    if known is None:
+        # a call that has not ended is in the state, whatever the record still holds
+        calls = ((id, call) for id, call in state.open.items() if call.key == event.key)
+        id, call = next(calls, ("", None))
+        if call is None:
+            return None
+        known = Found("uncertain" if call.uncertain else "open", call.label, call.args, id=id)
+    plan = contract.acts.get(known.label)
+    if (plan.label if plan is not None else known.label) != name or not same(known.payload, args):
         raise Malformed(f"the idempotency key `{event.key}` was used with other arguments")
     if known.status == "finished":
         return Allowed(args, known.result, True, known.id), state
@@ -41,24 +57,45 @@ def keyed(state: State, event: Called, args: Any) -> Answer | None:
         kind = "in_flight" if known.status == "open" else "uncertain"
         message = f"a call with the key `{event.key}` is {'still open' if kind == 'in_flight' else 'uncertain'}"
         help = "wait for its result" if kind == "in_flight" else "a person must settle it first"
-        return Violation((Reason("call", kind, message, got=f"!{event.label}", help=help),)), state
+        return Violation((Reason("call", kind, message, got=f"!{event.label}", help=help),), finding=happened), state
     return None
 
 
-def stopped(contract: Contract, state: State, event: Called, plan: Plan | None, args: Any) -> Answer | None:
+def stopped(contract: Contract, state: State, event: Called | Sent, plan: Plan | None, args: Any) -> Answer | None:
+    """The answer to an act that no rule is asked about: the session is over or frozen, or the id is taken."""
     more = state.more
     if more.over is not None:
         return over(contract, state)
-    if more.frozen and (plan is None or plan.tool is None or plan.tool.effect != "none"):
+    name = named(event, plan)
+    asked = event.id if isinstance(event, Called) else None
+    parked = more.parked.get(asked) if asked is not None else None
+    if parked is not None and (parked.label != name or not same(parked.args, args)):
+        raise Malformed(f"the call id `{asked}` is taken by a parked call with other arguments")
+    if more.frozen and not harmless(plan):
         reason = Reason(
             "order", "frozen", f"`{event.label}` may change something, and the session is frozen",
             got=f"!{event.label}", help="wait until a person unfreezes it",
         )  # fmt: skip
-        return Violation((reason,)), state
-    parked = more.parked.get(event.id) if event.id is not None else None
-    if parked is not None and (parked.label != event.label or not same(parked.args, args)):
-        raise Malformed(f"the call id `{event.id}` is taken by a parked call with other arguments")
+        return tallied(contract, state, name, args, Violation((reason,)))
     return None
+
+
+def harmless(plan: Plan | None) -> bool:
+    """Whether an act may be taken while the session is frozen: declared messages, and tools without effect."""
+    return plan is not None and (plan.message or (plan.tool is not None and plan.tool.effect == "none"))
+
+
+def ran(state: State, verdict: Verdict, after: Answer) -> Answer:
+    """What happened although no rule was asked about it: ``verdict`` as a finding, with what the rules found."""
+    inner, state = after
+    first = tuple(
+        structs.replace(reason, follow_on=True) if reason.rule in state.more.found else reason
+        for reason in verdict.reasons
+    )
+    names = state.more.found | {reason.rule for reason in first}
+    reasons = (*first, *inner.reasons)
+    shown = structs.replace(verdict, given=reasons, why=None, finding=True, halted=False, ticket=None)
+    return shown, structs.replace(state, more=structs.replace(state.more, found=names))
 
 
 def over(contract: Contract, state: State) -> Answer:
@@ -67,7 +104,7 @@ def over(contract: Contract, state: State) -> Answer:
     return Blocked((Reason("session", str(why), f"the session is {why}", help=help),), halted=why != "closed"), state
 
 
-def uncertain(state: State, plan: Plan, args: Any, identity: str) -> Answer | None:
+def uncertain(state: State, event: Called | Sent, plan: Plan, args: Any, identity: str, serial: int) -> Answer | None:
     """An equal act waits while an earlier one may or may not have happened."""
     for cause, call in state.open.items():
         if call.uncertain and call.label == plan.label and same(call.args, args):
@@ -75,21 +112,31 @@ def uncertain(state: State, plan: Plan, args: Any, identity: str) -> Answer | No
                 "call", "uncertain", f"an equal call of `{plan.label}` (`{cause}`) may or may not have happened",
                 got=f"!{plan.label}", help="a person must settle it as done or as failed",
             )  # fmt: skip
+            if isinstance(event, Called) and event.id is None:
+                # asked again without an id of its own, it is the act that waits already
+                for known in state.more.parked.values():
+                    if known.cause == cause and known.label == plan.label and same(known.args, args):
+                        return NeedsApproval((reason,), ticket=known.ticket), state
             parked = {**state.more.parked, identity: Parked(plan.label, args, f"t-{identity}", cause)}
-            after = structs.replace(state, more=structs.replace(state.more, parked=parked))
+            after = structs.replace(state, serial=serial, more=structs.replace(state.more, parked=parked))
             return NeedsApproval((reason,), ticket=f"t-{identity}"), after
     return None
 
 
 def refused(contract: Contract, state: State, label: str, args: Any, why: Why) -> Answer:
     """A refusal: nothing that a rule can see changes; the breaker counts it, and may halt."""
+    return tallied(contract, state, label, args, Violation(why=why))
+
+
+def tallied(contract: Contract, state: State, label: str, args: Any, verdict: Violation) -> Answer:
+    """A refusal after the breaker has counted it."""
     breaker = contract.terms.breaker
     if breaker is None and contract.terms.on_violation != "halt":
-        return Violation(why=why), state
+        return verdict, state
     more = state.more
     halted = contract.terms.on_violation == "halt"
     if breaker is not None:
-        act = "" if breaker.of == "in_a_row" else f"{label} {write_sorted(args).decode()}"
+        act = "" if breaker.of == "in_a_row" else f"{label} {mark(args)}"
         tally = {**more.tally, act: more.tally.get(act, 0) + 1}
         more = structs.replace(more, tally=tally)
         halted = halted or tally[act] >= breaker.refusals
@@ -98,7 +145,14 @@ def refused(contract: Contract, state: State, label: str, args: Any, why: Why) -
         if contract.terms.on_violation == "halt":
             over = "halted"
         more = structs.replace(more, over=over)
-    return Violation(why=why, halted=halted), structs.replace(state, more=more)
+    return structs.replace(verdict, halted=halted), structs.replace(state, more=more)
+
+
+def mark(args: Any) -> str:
+    """A short text that equal arguments share, and others do not; it does not show them."""
+    from hashlib import sha256
+
+    return sha256(write_sorted(normal(args))).hexdigest()[:32]
 
 
 def found(state: State, why: Why) -> Answer:

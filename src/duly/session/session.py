@@ -1,22 +1,19 @@
 """A live session: a contract, a state, and the record of what was said of each event. Safe to share between threads."""
 
+from _thread import allocate_lock as Lock  # `threading` costs more than the rest of this file
 from collections import deque
 from collections.abc import Callable
-from threading import Lock
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from duly.machine.contract import Contract, merge
-from duly.machine.ir import Open, State
+from duly.machine.ir import State
 from duly.values.errors import Refused, fault, suggest
 from duly.values.event import (
     Called,
     Closed,
     Event,
-    Failed,
-    Found,
     Received,
     Returned,
     Sent,
@@ -24,26 +21,17 @@ from duly.values.event import (
 )  # fmt: skip
 from duly.values.expr import UNSET
 from duly.values.plain import Malformed, plain
-from duly.values.verdict import Allowed, Legal, Reason, Repair, Unrecognized, Verdict, Violation
+from duly.values.verdict import Allowed, Legal, Reason, Repair, Unrecognized, Verdict
 
 from .close import owed
 from .decide import judge
 from .explain import legal
 from .move import ended
+from .record import Entry, looked_up
 from .refuse import malformed
-from .repair import repair
-from .settle import outcome_of
-from .snapshot import restore, save
 
 KEPT = 10_000
 """Entries that a session remembers of its own past, unless it is told otherwise; decisions never need them."""
-
-
-class Entry(Struct, frozen=True, gc=False):
-    """One line of a session's record. ``event`` None marks a reset."""
-
-    event: Event | None
-    verdict: Verdict | None
 
 
 Decide = Callable[[Contract, State, Event], tuple[Verdict, State]]
@@ -77,7 +65,7 @@ class Session:
         try:
             if payload is not None:
                 payload = plain(payload)
-            event = Called(label, payload) if label in contract.tools else Sent(label, payload)
+            event = Called(label, payload) if label in contract.tool_names else Sent(label, payload)
         except (Malformed, TypeError) as error:
             return self._refuse(Sent(str(label)), str(error))
         lock = self._lock
@@ -95,12 +83,14 @@ class Session:
         try:
             if payload is not None:
                 payload = plain(payload)
-            event = Returned(label, payload) if label in contract.tools else Received(label, payload)
+            event: Event = Returned(label, payload) if label in contract.tool_names else Received(label, payload)
         except (Malformed, TypeError) as error:
             return self._refuse(Received(str(label)), str(error))
         lock = self._lock
         lock.acquire()  # twice as quick as `with`, and this is the hottest path there is
         try:
+            if type(event) is Returned:
+                event = self._looked_up(event)
             verdict, self.state = judge(contract, self.state, event, False)
             self.journal.append(Entry(event, verdict))
         finally:
@@ -145,7 +135,7 @@ class Session:
         """A call number that no open call has; each is given once."""
         with self._lock:
             serial = self.state.serial + 1
-            while f"#{serial}" in self.state.open:
+            while f"#{serial}" in self.state.open or f"#{serial}" in self.state.more.parked:
                 serial += 1
             self.state = replace(self.state, serial=serial)
             return f"#{serial}"
@@ -160,10 +150,10 @@ class Session:
             return judge(self.contract, self.state, self._looked_up(event), False)[0]
 
     def peek_send(self, label: str, payload: Any = None) -> Verdict:
-        return self.peek((Called if label in self.contract.tools else Sent)(label, payload))
+        return self.peek((Called if label in self.contract.tool_names else Sent)(label, payload))
 
     def peek_receive(self, label: str | None, payload: Any = None) -> Verdict:
-        return self.peek((Returned if label in self.contract.tools else Received)(label, payload))  # type: ignore[arg-type]
+        return self.peek((Returned if label in self.contract.tool_names else Received)(label, payload))  # type: ignore[arg-type]
 
     def require(self, event: Event) -> Allowed:
         """Steps, and raises ``duly.Refused`` with the verdict unless the event is allowed."""
@@ -178,6 +168,8 @@ class Session:
 
     def repair(self, label: str) -> Repair | None:
         """What would make an act of this name legal; None where the contract does not know it."""
+        from .repair import repair
+
         plan = self.contract.acts.get(label)
         return repair(self.contract, self.state, plan) if plan is not None else None
 
@@ -250,12 +242,16 @@ class Session:
 
     def to_dict(self) -> dict[str, Any]:
         """A snapshot as a plain JSON object; its size depends on the state and not on the history."""
+        from .snapshot import save
+
         with self._lock:
             return save(self.contract, self.state)
 
     @classmethod
     def from_dict(cls, contract: Contract, data: dict[str, Any], *, keep: int | None = KEPT) -> "Session":
         """The session that a snapshot holds; raises DulyError where it is damaged or belongs to another contract."""
+        from .snapshot import restore
+
         session = cls(contract, keep=keep)
         session.state = restore(session.contract, data)
         return session
@@ -272,55 +268,9 @@ class Session:
         return verdict
 
     def _looked_up(self, event: Event) -> Event:
-        """Finished calls live in the record, not in the state: what it holds becomes part of the event."""
-        kind = type(event)
-        if kind is Called and event.key is not None and event.found is None:  # type: ignore[union-attr]
-            found = self._recorded_key(event.key)  # type: ignore[union-attr]
-            return replace(event, found=found) if found is not None else event
-        if kind is Returned and event.id is not None and event.id not in self.state.open and event.found is None:  # type: ignore[union-attr]
-            found = self._recorded_call(event.id)  # type: ignore[union-attr]
-            return replace(event, found=found) if found is not None else event
+        if isinstance(event, Called | Returned):
+            return looked_up(self.contract, self.state, self.journal, event)
         return event
-
-    def _recorded_key(self, key: str | None) -> Found | None:
-        for entry in reversed(self.journal):
-            if type(entry.event) is Called and entry.event.key == key and type(entry.verdict) is Allowed:
-                if entry.verdict.replayed:
-                    continue
-                return self._recorded_call(entry.verdict.id) or Found(
-                    "failed", entry.event.label, entry.verdict.payload
-                )
-            if entry.event is None:
-                return None
-        return None
-
-    def _recorded_call(self, identity: str | None) -> Found | None:
-        """The last call of this id, with its result."""
-        result: Returned | None = None
-        failed = False
-        for entry in reversed(self.journal):
-            event, verdict = entry.event, entry.verdict
-            if event is None:
-                return None
-            if type(event) is Returned and event.id == identity and type(verdict) is not Unrecognized:
-                result = event
-            elif type(event) is Failed and event.id == identity:
-                failed = True
-            elif (
-                type(event) is Called
-                and isinstance(verdict, Allowed | Violation)
-                and _number(event, verdict) == identity
-            ):
-                payload = verdict.payload if type(verdict) is Allowed else event.payload
-                call = self.state.open.get(identity) if identity is not None else None
-                if call is not None:
-                    return Found("uncertain" if call.uncertain else "open", event.label, payload, id=identity)
-                if result is None or failed:
-                    return Found("failed", event.label, payload, id=identity)
-                outcome = result.outcome or outcome_of(self.contract, Open(event.label, payload), result.payload)
-                status = "failed" if outcome == "error" else "finished"
-                return Found(status, event.label, payload, result.payload, outcome, identity)
-        return None
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
@@ -345,10 +295,6 @@ class Session:
 
     def __repr__(self) -> str:
         return f"Session({self.contract.name or 'unnamed'!r}, state={self.current_state!r})"
-
-
-def _number(event: Called, verdict: Verdict) -> str | None:
-    return verdict.id if type(verdict) is Allowed else event.id
 
 
 def admit(event: Event) -> Event:

@@ -5,13 +5,13 @@ from typing import Any, Final
 from msgspec import structs
 
 from duly.machine.contract import Contract
-from duly.machine.ir import EMPTY, NOTHING, More, Open, Plan, Row, State, Waiting
+from duly.machine.ir import EMPTY, NOTHING, Held, Line, More, Open, Plan, Row, State, Waiting
 from duly.values.event import Failed, Returned
 from duly.values.expr import reach, same
 from duly.values.plain import Malformed
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
-from .move import find, hears, learn, turn, unbind
+from .move import find, hears, learn, own, turn, unbind
 from .time import began
 
 Answer = tuple[Verdict, State]
@@ -68,16 +68,23 @@ def outcome_of(contract: Contract, call: Open, result: Any) -> str:
     return "ok"
 
 
+def keeps(plan: Plan | None, outcome: str) -> bool:
+    """Whether nobody knows after this outcome what the call did, so that it keeps what it holds."""
+    if outcome == "error":
+        return plan is not None and plan.tool is not None and plan.tool.on_error == "unknown"
+    return outcome == "~"
+
+
 def settled(contract: Contract, state: State, identity: str, call: Open, outcome: str, payload: Any) -> Answer:
     """The call has ended with this outcome."""
     plan = contract.acts.get(call.label)
-    tool = plan.tool if plan is not None else None
-    if outcome == "~" or (outcome == "error" and tool is not None and tool.on_error == "unknown"):
+    if keeps(plan, outcome):
         return ALLOWED, _with_open(state, identity, structs.replace(call, uncertain=True))
     if outcome == "error":
         return given_up(contract, state, identity, call, payload)
     left = _without(state.open, identity)
-    if plan is None:
+    if plan is None or plan.message:
+        # what no contract admits, or no tool, moves nothing when it ends
         return ALLOWED, structs.replace(state, open=left)
     hearing = contract.hearings.get(call.label)
     if hearing is None and not call.moved and state.more is NOTHING and call.batch is None:
@@ -85,7 +92,7 @@ def settled(contract: Contract, state: State, identity: str, call: Open, outcome
             state.cursors, state.movers, state.facts | plan.wins, state.data, state.registers, left, state.at,
             state.serial, NOTHING,
         )  # fmt: skip
-    state = won(structs.replace(state, open=left), plan.wins, call.batch)
+    state = won(released(structs.replace(state, open=left), identity), plan.wins, call.batch)
     return _through(contract, state, identity, call, outcome, payload)
 
 
@@ -105,17 +112,16 @@ def _result(
     if row is not None:
         taken = learn(contract, state, row, outcome, payload)
         if taken is not None:
-            before = state.cursors
-            state = structs.replace(state, cursors=taken[0], registers=taken[1], movers=unmoved(state.movers, protocol))
-            return _held(state, protocol, call, before, Waiting(protocol, call.label, outcome, payload, identity)), None
+            return _held(line, state, taken, call, Waiting(protocol, call.label, outcome, payload, identity)), None
     if outcome == "error":
         if not admitted:
             return state, None
-        if state.movers[protocol] == identity:
-            cursors = list(state.cursors)
-            for slot in line.slots:
-                cursors[slot] = call.before[slot]
-            return structs.replace(state, cursors=tuple(cursors), movers=unmoved(state.movers, protocol)), None
+        slots = [slot for slot in call.slots or line.slots if slot in line.slots]
+        if all(state.movers[slot] == identity for slot in slots):
+            cursors, movers = list(state.cursors), list(state.movers)
+            for slot in slots:
+                cursors[slot], movers[slot] = call.before[slot], call.behind[slot]
+            return structs.replace(state, cursors=tuple(cursors), movers=tuple(movers)), None
         if row is not None and hears(contract, protocol, call.label, outcome) and find(row, state.cursors)[1] is None:
             return _wait(state, Waiting(protocol, call.label, outcome, payload, identity)), None
         return state, Reason(
@@ -159,8 +165,17 @@ def failed(contract: Contract, state: State, event: Failed, happened: bool) -> A
 def given_up(contract: Contract, state: State, identity: str, call: Open, payload: Any = None) -> Answer:
     """A call that is known not to have happened: what it holds is given back, protocols take ``error`` or go back."""
     left = _without(state.open, identity)
-    state = _given_back(contract, structs.replace(state, open=left), call)
+    state = _given_back(contract, released(structs.replace(state, open=left), identity), call)
     return _through(contract, state, identity, call, "error", payload)
+
+
+def released(state: State, cause: str) -> State:
+    """What waited until this call was settled waits no longer: asked again, it is decided anew."""
+    more = state.more
+    if not more.parked:
+        return state
+    left = {key: act for key, act in more.parked.items() if act.cause != cause}
+    return structs.replace(state, more=structs.replace(more, parked=left))
 
 
 def _through(contract: Contract, state: State, identity: str, call: Open, outcome: str, payload: Any) -> Answer:
@@ -184,8 +199,9 @@ def _through(contract: Contract, state: State, identity: str, call: Open, outcom
 def _loose(state: State, event: Returned) -> Answer:
     """A result without an open call: again, against the record, or past the gate."""
     known = event.found
-    if known is not None and known.status == "finished":
-        if same(known.result, event.payload):
+    if known is not None and known.status in ("finished", "failed"):
+        # a call that broke off has no result, so that any is another one
+        if known.outcome is not None and same(known.result, event.payload):
             return ALLOWED, state
         reason = Reason(
             "call", "contradiction", f"`{event.label}` was answered before with another result", got=f"?{event.label}",
@@ -199,14 +215,23 @@ def _loose(state: State, event: Returned) -> Answer:
     return Violation((reason,), finding=True), state
 
 
+def answered(contract: Contract, state: State, event: Returned) -> str | None:
+    """The id of the call that a result without one answers; None where there is none, or it cannot be told."""
+    try:
+        return _paired(contract, state, event)
+    except Malformed:
+        return None
+
+
 def _paired(contract: Contract, state: State, event: Returned) -> str | None:
     """The call that a result without an id answers: the only open one, or the only one that its fields pick out."""
     label = event.label if event.server is None else f"{event.server}/{event.label}"
     plan = contract.acts.get(label)
     name = plan.label if plan is not None else label
-    mine = [identity for identity, call in state.open.items() if call.label == name]
+    mine = [key for key, call in state.open.items() if call.label == name or call.label.endswith("/" + name)]
     if len(mine) <= 1:
         return mine[0] if mine else None
+    plan = contract.acts.get(state.open[mine[0]].label)
     fields = plan.tool.pairs if plan is not None and plan.tool is not None else ()
     if fields:
         mine = [
@@ -255,19 +280,19 @@ def _given_back(contract: Contract, state: State, call: Open) -> State:
     return structs.replace(state, data=data, registers=registers)
 
 
-def _held(state: State, protocol: int, call: Open, before: tuple[int, ...], result: Waiting) -> State:
+def _held(line: Line, before: State, after: State, call: Open, result: Waiting) -> State:
     """Remembers where a protocol stood before the first result of a batch, so that siblings permit nothing."""
-    more = state.more
-    known = more.held.get(protocol)
+    more = after.more
+    known = more.held.get(line.number)
     if call.batch is None:
         if known is None:
-            return state
-        held = {p: h for p, h in more.held.items() if p != protocol}
-    elif known is not None and known[0] == call.batch:
-        held = {**more.held, protocol: (known[0], known[1], (*known[2], result))}
+            return after
+        held = {number: kept for number, kept in more.held.items() if number != line.number}
+    elif known is not None and known.batch == call.batch:
+        held = {**more.held, line.number: structs.replace(known, results=(*known.results, result))}
     else:
-        held = {**more.held, protocol: (call.batch, before, (result,))}
-    return structs.replace(state, more=structs.replace(more, held=held))
+        held = {**more.held, line.number: Held(call.batch, before.cursors, (result,), own(line, before.registers))}
+    return structs.replace(after, more=structs.replace(more, held=held))
 
 
 def drained(contract: Contract, state: State) -> State:
@@ -284,13 +309,12 @@ def drained(contract: Contract, state: State) -> State:
             if taken is None:
                 continue
             rest = (*state.more.waiting[:index], *state.more.waiting[index + 1 :])
-            state = structs.replace(
-                state,
-                cursors=taken[0],
-                registers=taken[1],
-                movers=unmoved(state.movers, waiting.protocol),
-                more=structs.replace(state.more, waiting=rest),
-            )
+            more = structs.replace(state.more, waiting=rest)
+            held = more.held.get(waiting.protocol)
+            if held is not None:  # put back with the results of the batch, it must be taken again with them
+                held = structs.replace(held, results=(*held.results, waiting))
+                more = structs.replace(more, held={**more.held, waiting.protocol: held})
+            state = structs.replace(taken, more=more)
             moved = True
             break
     return state
@@ -319,7 +343,3 @@ def finding(state: State, reasons: list[Reason]) -> Answer:
     )
     more = structs.replace(more, found=more.found | {reason.rule for reason in reasons})
     return Violation(marked, finding=True), structs.replace(state, more=more)
-
-
-def unmoved(movers: tuple[str | None, ...], protocol: int) -> tuple[str | None, ...]:
-    return (None,) if len(movers) == 1 else (*movers[:protocol], None, *movers[protocol + 1 :])

@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Struct, field
 
 from duly.machine.contract import Contract
-from duly.machine.ir import EMPTY, NOTHING, More, Open, Parked, State, Waiting
+from duly.machine.ir import EMPTY, NOTHING, Held, More, Open, Parked, State, Waiting
 from duly.values.errors import Diagnostic, DulyError, fault
-from duly.values.expr import UNSET
-from duly.values.plain import Malformed, read_json, write_json
+from duly.values.expr import UNSET, normal
+from duly.values.plain import Malformed, read_json, write_json, write_sorted
 
 FORMAT = 1
 
@@ -21,11 +21,14 @@ class SavedOpen(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     args: str
     batch: str | None = None
     before: list[int] = field(default_factory=list)
+    behind: list[str | None] = field(default_factory=list)
     moved: list[int] = field(default_factory=list)
     took: list[int] = field(default_factory=list)
     epoch: tuple[int, int] = (0, 0)
     bound: list[tuple[str, str | None, str | None]] = field(default_factory=list)
     uncertain: bool = False
+    slots: list[int] = field(default_factory=list)
+    key: str | None = None
 
 
 class SavedWaiting(Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,6 +37,13 @@ class SavedWaiting(Struct, frozen=True, forbid_unknown_fields=True):
     outcome: str
     payload: str
     call: str
+
+
+class SavedHeld(Struct, frozen=True, forbid_unknown_fields=True):
+    batch: str
+    cursors: list[int]
+    results: list[SavedWaiting]
+    registers: str
 
 
 class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -46,7 +56,7 @@ class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     parked: dict[str, tuple[str, str, str, str]] = field(default_factory=dict)
     waiting: list[SavedWaiting] = field(default_factory=list)
     fresh: dict[str, str] = field(default_factory=dict)
-    held: dict[str, tuple[str, list[int], list[SavedWaiting]]] = field(default_factory=dict)
+    held: dict[str, SavedHeld] = field(default_factory=dict)
     tally: dict[str, int] = field(default_factory=dict)
     found: list[str] = field(default_factory=list)
     origin: float | None = None
@@ -68,6 +78,7 @@ class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     at: float = 0.0
     serial: int = 0
     more: SavedMore = field(default_factory=SavedMore)
+    sum: str = ""
 
 
 def save(contract: Contract, state: State) -> dict[str, Any]:
@@ -84,8 +95,9 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
         registers=write_json(state.registers),
         open={
             identity: SavedOpen(
-                call.label, write_json(call.args), call.batch, list(call.before), list(call.moved), list(call.took),
-                call.epoch, [(name, _text(new), _text(old)) for name, new, old in call.bound], call.uncertain,
+                call.label, write_json(call.args), call.batch, list(call.before), list(call.behind), list(call.moved),
+                list(call.took), call.epoch, [(name, _text(new), _text(old)) for name, new, old in call.bound],
+                call.uncertain, list(call.slots), call.key,
             )
             for identity, call in state.open.items()
         },
@@ -96,11 +108,17 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
             {key: (p.label, write_json(p.args), p.ticket, p.cause) for key, p in more.parked.items()},
             [_waiting(waiting) for waiting in more.waiting],
             {f"{bit:x}": batch for bit, batch in more.fresh.items()},
-            {str(p): (held[0], list(held[1]), [_waiting(w) for w in held[2]]) for p, held in more.held.items()},
+            {
+                str(p): SavedHeld(
+                    held.batch, list(held.cursors), [_waiting(w) for w in held.results], write_json(held.registers)
+                )
+                for p, held in more.held.items()
+            },
             dict(more.tally), sorted(more.found), more.origin, more.mode,
         ),
     )  # fmt: skip
-    built: dict[str, Any] = msgspec.to_builtins(saved)
+    built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(saved))
+    built["sum"] = _sum(built)
     return built
 
 
@@ -108,7 +126,8 @@ def restore(contract: Contract, data: Any) -> State:
     """The state that a snapshot holds; raises DulyError where it is none, or belongs to another contract."""
     try:
         saved = msgspec.convert(data, Saved)
-    except msgspec.ValidationError as error:
+        whole = saved.duly != FORMAT or saved.sum == _sum({key: data[key] for key in data if key != "sum"})
+    except (msgspec.ValidationError, TypeError) as error:
         raise fault("snapshot", f"not a snapshot: {str(error).lower()}", help="give what `to_dict` returned") from None
     if saved.duly != FORMAT:
         raise fault(
@@ -118,6 +137,9 @@ def restore(contract: Contract, data: Any) -> State:
         owner = f"`{saved.contract or 'another contract'}` ({saved.digest[:19]})"
         message = f"the snapshot belongs to {owner}, not to this contract ({contract.digest[:19]})"
         raise fault("snapshot", message, help="restore it with the contract it was made with, or migrate it")
+    if not whole:
+        message = "a damaged snapshot: its contents do not match their sum"
+        raise fault("snapshot", message, help="go back to an earlier one")
     try:
         state = _state(contract, saved)
     except (Malformed, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
@@ -137,8 +159,10 @@ def _state(contract: Contract, saved: Saved) -> State:
         waiting=tuple(_awaited(waiting) for waiting in more.waiting),
         fresh={int(bit, 16): batch for bit, batch in more.fresh.items()},
         held={
-            int(p): (batch, tuple(before), tuple(_awaited(w) for w in results))
-            for p, (batch, before, results) in more.held.items()
+            int(p): Held(
+                held.batch, tuple(held.cursors), tuple(_awaited(w) for w in held.results), read_json(held.registers)
+            )
+            for p, held in more.held.items()
         },
         tally=dict(more.tally), found=frozenset(more.found), origin=more.origin, mode=more.mode,
     )  # fmt: skip
@@ -152,8 +176,9 @@ def _state(contract: Contract, saved: Saved) -> State:
                 mine = registers[name]
             bound.append((name, mine, UNSET if old is None else read_json(old)))
         calls[identity] = Open(
-            call.label, read_json(call.args), call.batch, tuple(call.before), tuple(call.moved), tuple(call.took),
-            call.epoch, tuple(bound), call.uncertain,
+            call.label, read_json(call.args), call.batch, tuple(call.before), tuple(call.behind), tuple(call.moved),
+            tuple(call.took), call.epoch, tuple(bound), call.uncertain, tuple(call.slots),
+            call.key,
         )  # fmt: skip
     return State(
         cursors=tuple(saved.cursors), movers=tuple(saved.movers), facts=int(saved.facts, 16), data=tuple(saved.data),
@@ -181,14 +206,19 @@ def _check(contract: Contract, state: State) -> None:
     if state.facts < 0 or state.facts >> len(contract.bits):
         wrong.append("facts that the contract does not know")
     for identity, call in state.open.items():
-        if call.moved and len(call.before) != len(start.cursors):
+        if call.moved and not len(call.before) == len(call.behind) == len(start.cursors):
             wrong.append(f"an open call `{identity[:40]}` without the place it came from")
-        if any(not 0 <= p < len(contract.lines) for p in call.moved) or any(
-            not 0 <= s < len(state.data) for s in call.took
+        if (
+            any(not 0 <= p < len(contract.lines) for p in call.moved)
+            or any(not 0 <= s < len(state.data) for s in call.took)
+            or any(not 0 <= s < len(state.cursors) for s in call.slots)
         ):
             wrong.append(f"an open call `{identity[:40]}` that holds what does not exist")
     if any(not 0 <= w.protocol < len(contract.lines) for w in state.more.waiting):
         wrong.append("a result that waits in a protocol that does not exist")
+    lines = range(len(contract.lines))
+    if any(p not in lines or len(held.cursors) != len(start.cursors) for p, held in state.more.held.items()):
+        wrong.append("results of a batch that no protocol took")
     if state.at < 0 or state.at != state.at or state.serial < 0:
         wrong.append("a time that no session has")
     if wrong:
@@ -196,6 +226,13 @@ def _check(contract: Contract, state: State) -> None:
         raise DulyError(
             Diagnostic("snapshot", f"a damaged snapshot: it holds {what}", help=help) for what in dict.fromkeys(wrong)
         )
+
+
+def _sum(built: dict[str, Any]) -> str:
+    """Shows what was damaged by mistake; it is no seal, since whoever can write a snapshot can write its sum."""
+    from hashlib import sha256
+
+    return sha256(write_sorted(normal(built))).hexdigest()[:32]
 
 
 def _text(value: Any) -> str | None:

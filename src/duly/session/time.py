@@ -1,6 +1,5 @@
 """Time, turns and runs as data: what passes before an event is judged."""
 
-from datetime import datetime
 from typing import Any
 
 from msgspec import structs
@@ -63,6 +62,8 @@ def began(contract: Contract, more: More, scope: str, epoch: tuple[int, int]) ->
 
 
 def _instant(text: str) -> float:
+    from datetime import datetime
+
     try:
         instant = datetime.fromisoformat(text)
     except ValueError:

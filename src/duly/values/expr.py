@@ -80,10 +80,12 @@ def compare(left: Any, op: str, right: Any) -> bool | None:
     if op == "in":
         if type(right) not in (list, tuple):
             return None
-        answers = [same(left, item) for item in right if kind(item) == kind(left)]
-        if not answers and right:
+        # as with ==: a value of another kind than all of them is a misfit, and null is none
+        mine = kind(left)
+        kinds = {kind(item) for item in right} - {"null"}
+        if kinds and mine != "null" and mine not in kinds:
             return None
-        return any(answers)
+        return any(same(left, item) for item in right)
     mine, other = kind(left), kind(right)
     if op == "==" or op == "!=":
         # null may be compared with everything: asking whether a value is there is no misfit of kinds
@@ -127,6 +129,24 @@ def same(left: Any, right: Any) -> bool:
         elif a != b:
             return False
     return True
+
+
+def normal(value: Any) -> Any:
+    """A plain value in a form that equal values share: numbers without trailing zeros, tuples as lists.
+
+    Written with sorted keys it is the same text for equal values, and another for others.
+    """
+    mine = kind(value)
+    if mine == "number":
+        sign, digits, exponent = Decimal(exact(value)).as_tuple()
+        shown = "".join(map(str, digits)).rstrip("0")
+        power = int(exponent) + len(digits) - len(shown)
+        return Decimal((sign, tuple(map(int, shown)), power)) if shown else 0
+    if mine == "list":
+        return [normal(item) for item in value]
+    if mine == "object":
+        return {key: normal(item) for key, item in value.items()}
+    return value
 
 
 def kind(value: object) -> str:

@@ -4,9 +4,9 @@ A plain value is text, int, float, Decimal, bool, None, a list, or an object wit
 text that cannot be written as UTF-8. Decimals come from text; floats only from Python.
 """
 
-import json
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from math import isfinite
 from typing import Any, Final
 
@@ -89,8 +89,10 @@ def read_json(text: str | bytes, *, limit: int = 64 * 1024 * 1024) -> Any:
             text = text.decode()
         except UnicodeDecodeError as error:
             raise Malformed(f"not UTF-8 at byte {error.start}") from None
+    import json
+
     try:
-        value = _DECODER.decode(text)
+        value = _decoder().decode(text)
     except Malformed:
         raise
     except RecursionError:
@@ -110,6 +112,15 @@ def write_json(value: Any) -> str:
 def write_sorted(value: Any) -> bytes:
     """A plain value as JSON bytes with sorted keys: what snapshots and digests are made of."""
     return _SORTED.encode(value)
+
+
+@cache
+def _decoder() -> Any:
+    import json
+
+    return json.JSONDecoder(
+        object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_decimal, parse_int=_integer
+    )
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -140,8 +151,5 @@ def _decimal(text: str) -> Decimal:
 
 
 _SIMPLE: Final = frozenset((int, bool, type(None)))
-_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_decimal, parse_int=_integer
-)
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 _SORTED: Final = msgspec.json.Encoder(decimal_format="number", order="deterministic")
