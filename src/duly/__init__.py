@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .gates.gate import Gate
     from .gates.guard import guard
     from .gates.labels import Classifier
-    from .gates.load import load
+    from .gates.files import load
     from .notation.protocol import blocks, protocol, transitions
     from .notation.transitions import Transition
 
@@ -47,7 +47,7 @@ _LATER = {
     "Transition": "notation.transitions",
     "blocks": "notation.protocol",
     "guard": "gates.guard",
-    "load": "gates.load",
+    "load": "gates.files",
     "protocol": "notation.protocol",
     "transitions": "notation.protocol",
 }

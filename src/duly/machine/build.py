@@ -254,7 +254,15 @@ def _with_registers(graph: Graph, new: dict[str, str]) -> Graph:
 
 
 def _expanded(graph: Graph, names: Names) -> Graph:
-    """Arcs over groups become one arc per member; aliases become names. A graph without either is left alone."""
+    """Arcs over groups become one arc per member; aliases become names; what a client receives, its agent asks for."""
+    if graph.view == "client" or names.terms.view == "client":
+        turned = {"!": "?", "?": "!"}
+        graph = structs.replace(
+            graph,
+            arcs=tuple(
+                structs.replace(arc, side=turned[arc.side]) if arc.label is not None else arc for arc in graph.arcs
+            ),
+        )
     if not names.terms.aliases and not any(arc.group for arc in graph.arcs):
         return graph
     arcs: list[Arc] = []

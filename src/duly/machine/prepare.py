@@ -66,7 +66,10 @@ def _validator(tool: Tool) -> Any:
     try:
         # RE2 is not what this validator speaks; its own linear engine is, and it refuses what is not linear
         return jsonschema_rs.validator_for(
-            tool.schema or {}, retriever=refuse, pattern_options=jsonschema_rs.RegexOptions(), validate_formats=False
+            _floats(tool.schema or {}),
+            retriever=refuse,
+            pattern_options=jsonschema_rs.RegexOptions(),
+            validate_formats=False,
         )
     except Exception as error:
         message = f"the schema of `{tool.name}` is no JSON Schema: {str(error).splitlines()[0][:160]}"
