@@ -5,9 +5,9 @@ import random
 
 import oracle
 from duly.machine.graph import Graph
-from duly.notation.compile import compile_text
+from duly.notation.compile import compile_protocol
 from duly.notation.printing import protocol_text
-from duly.notation.strings import parse
+from duly.notation.strings import Written, parse
 from duly.values.errors import DulyError
 from duly.values.expr import Guard, Literal
 from duly.values.protocol import Jump, Loop, Mark, Node, Protocol, Step, protocol_of
@@ -110,10 +110,10 @@ def _agree(tree: Protocol, graph: Graph, dice: random.Random) -> None:
             config, cursor = wanted[step], got[step]
 
 
-def _compiled(text: str) -> Graph | None:
+def _compiled(written: Written) -> Graph | None:
     """The graph, or None for a protocol with unguarded recursion, the only fault the dice can make."""
     try:
-        return compile_text(text)
+        return compile_protocol(written)
     except DulyError as error:
         if {fault.code for fault in error.diagnostics} != {"unguarded"}:
             raise
@@ -126,8 +126,9 @@ def test_graphs_and_derivatives_agree_on_random_protocols():
     while agreed < COUNT:
         tree = protocol_of(_nodes(dice, 3, (), list("abcdefgh")))
         text = protocol_text(tree)
-        assert parse(text).protocol == tree
-        graph = _compiled(text)
+        written = parse(text)
+        assert written.protocol == tree
+        graph = _compiled(written)
         if graph is None:
             refused += 1
             continue

@@ -1,5 +1,9 @@
 """Registers that some path leaves unbound (B8): what is bound for sure in each state, and a run on which it is not."""
 
+from collections.abc import Iterable
+from functools import reduce
+from operator import and_, or_
+
 from duly.machine.graph import Graph
 from duly.values.errors import Diagnostic
 from duly.values.expr import Register
@@ -67,20 +71,22 @@ def _surely_bound(graph: Graph, bits: dict[str, int]) -> dict[int, int]:
         joining = [state] if state in graph.forks else []
         if state in graph.finals and region in parents and parents[region] in bound:
             joining.append(parents[region])
+        if state in graph.forks:
+            for start in graph.forks[state].starts:
+                meet(start, bound[state])
         for place in joining:
-            fork = graph.forks[place]
-            after = bound[place]
-            for start in fork.starts:
-                if place == state:
-                    meet(start, bound[state])
-                ends = [bound[end] for end in finals.get(region_of(graph, start), ()) if end in bound]
-                if not ends:
-                    break
-                each = ends[0]
-                for end in ends[1:]:
-                    each &= end
+            ended = [_meet_of(bound, finals.get(region_of(graph, start), ())) for start in graph.forks[place].starts]
+            if all(mask is not None for mask in ended):
                 # when all sides have ended, what any of them has bound is bound
-                after |= each
-            else:
-                meet(fork.join, after)
+                meet(graph.forks[place].join, bound[place] | _union(ended))
     return bound
+
+
+def _meet_of(bound: dict[int, int], states: Iterable[int]) -> int | None:
+    """What is bound in all of the states that can be reached; None if none can."""
+    masks = [bound[state] for state in states if state in bound]
+    return reduce(and_, masks) if masks else None
+
+
+def _union(masks: Iterable[int | None]) -> int:
+    return reduce(or_, (mask for mask in masks if mask is not None), 0)

@@ -17,7 +17,7 @@ from duly.values.expr import Guard
 from duly.values.expr import Literal as Value
 from duly.values.source import Source, Span
 
-from .word import check_writable, mark_end, quoted, read_quoted
+from .word import check_writable, mark_end, quoted, raise_faults, read_quoted
 
 END: Final = "end"
 _NAME: Final = re.compile(r"(?:[\w.]++|-(?!>))++")
@@ -80,7 +80,7 @@ def parse_blocks(
         whole = Name("", 0, 1)
         found.append(_fault(source, whole, "empty", "no protocol in this text", "begin with `protocol Name:`"))
     if found:
-        raise DulyError(sorted(found, key=lambda each: each.span.start if each.span else 0))
+        raise_faults(found)
     return graphs
 
 

@@ -11,13 +11,14 @@ import itertools
 
 from duly.check.guard import indistinguishable
 from duly.machine.graph import Arc, Fork, Graph
-from duly.values.errors import Diagnostic, DulyError
+from duly.values.errors import Diagnostic
 from duly.values.protocol import Brackets, Jump, Loop, Mark, Step, brackets
 from duly.values.source import Source
 
 from .printing import protocol_text
 from .resolve import check_clauses, check_sides, resolve
 from .strings import Written, parse
+from .word import raise_faults
 
 
 def compile_text(text: str, *, name: str = "<protocol>", source: Source | None = None) -> Graph:
@@ -41,19 +42,19 @@ def compile_protocol(written: Written) -> Graph:
             work.compile()
             found += work.found
         if any(fault.severity == "error" for fault in found):
-            raise DulyError(_in_order(fault for fault in found if fault.severity == "error"))
+            raise_faults(fault for fault in found if fault.severity == "error")
         graph = work.graph(found)
         unclear = indistinguishable(graph)
         if unclear:
-            raise DulyError(_in_order(unclear))
+            raise_faults(unclear)
         return graph
     finally:
         if collecting:
             gc.enable()
 
 
-def _in_order(found: "object") -> list[Diagnostic]:
-    return sorted(found, key=lambda fault: fault.span.start if fault.span else 0)  # type: ignore[call-overload, no-any-return]
+def _in_order(found: list[Diagnostic]) -> list[Diagnostic]:
+    return sorted(found, key=lambda fault: fault.span.start if fault.span else 0)
 
 
 class _Work:

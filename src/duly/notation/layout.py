@@ -132,7 +132,7 @@ def _layers(size: int, edges: Sequence[Edge], turned: set[int]) -> list[int]:
 
 
 def _ordered(places: list[Place]) -> list[list[int]]:
-    """The places of each layer from left to right, ordered by their neighbours, the order with fewest crossings kept."""
+    """The places of each layer from left to right, by the mean of their neighbours; the best order is kept."""
     rows: list[list[int]] = [[] for _ in range(max(place.layer for place in places) + 1)]
     for at, place in enumerate(places):
         rows[place.layer].append(at)
@@ -184,7 +184,7 @@ def _set_columns(places: list[Place], rows: list[list[int]]) -> float:
 
 
 def _shift(places: list[Place], row: list[int], wanted: list[float]) -> None:
-    """Positions nearest to the wanted ones (least squares) that keep the order and the gaps: pool adjacent violators."""
+    """Positions nearest to the wanted ones (least squares) in order and with gaps, by pooling adjacent violators."""
     offsets = [0.0]
     for one, other in itertools.pairwise(row):
         apart = places[one].width / 2 + places[one].right + GAP + places[other].width / 2

@@ -111,7 +111,8 @@ def _state(graph: Graph, state: int, place: Place) -> str:
             f'<rect class="ring" x="{x - width / 2 + 3.5:.1f}" y="{y - 13.5:.1f}" width="{width - 7:.1f}" '
             'height="27" rx="13.5"/>'
         )
-    return f'<g>{out}<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{escape(_cut(name))}</text><title>{escape(shown(name))}</title></g>'
+    out += f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{escape(_cut(name))}</text>'
+    return f"<g>{out}<title>{escape(shown(name))}</title></g>"
 
 
 def _entry(place: Place) -> str:

@@ -14,7 +14,7 @@ from duly.values.source import Source
 
 from .printing import clauses_text, step_text
 from .strings import parse
-from .word import quoted
+from .word import quoted, raise_faults
 
 
 class Transition(Struct, frozen=True):
@@ -90,7 +90,7 @@ def from_transitions(
             found.append(_fault(f"transitions[{at}]", "duplicate", message, f"it is transitions[{met[key]}] already"))
         met.setdefault(key, at)
     if found:
-        raise DulyError(found)
+        raise_faults(found)
     table = Table(tuple(row for _, row in read), initial, tuple(terminal), name, tuple(partings), dict(payloads or {}))
     return _Numbering(table, [step for step in steps if step is not None]).graph()
 
@@ -243,7 +243,7 @@ class _Numbering:
         self._check_partings(graph)
         found = self.found + indistinguishable(graph)
         if found:
-            raise DulyError(found)
+            raise_faults(found)
         return graph
 
     def _walk(self, root: str) -> None:

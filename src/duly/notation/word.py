@@ -5,12 +5,13 @@ No pattern here can backtrack: every repetition is possessive, since the text ma
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from msgspec import Struct
 
-from duly.values.errors import Diagnostic, fault
+from duly.values.errors import Diagnostic, DulyError, fault
 from duly.values.source import Source, Span
 
 SPACE: Final = re.compile(r"(?:\s++|#[^\n]*+)*+")
@@ -19,6 +20,8 @@ NUMBER: Final = re.compile(r"(-?[0-9]++)(\.[0-9]*+)?+([eE][+-]?[0-9]++)?+")
 # Anything beyond these is no amount, and Python itself refuses integers of more than 4,300 digits.
 MOST_DIGITS: Final = 1000
 MOST_EXPONENT: Final = 10_000
+# Each fault shows its line; a hundred are more than anyone reads, and hostile text could make a million.
+MOST_FAULTS: Final = 100
 UNRECOGNIZED: Final = "Unrecognized"
 
 _DOUBLE: Final = re.compile(r'"((?:[^"\\]++|\\.)*+)"', re.DOTALL)
@@ -46,6 +49,16 @@ class Word(Struct, gc=False):
     value: Any
     start: int
     end: int
+
+
+def raise_faults(found: Iterable[Diagnostic]) -> NoReturn:
+    """Raises DulyError with these faults in the order of the text; of more than a hundred the rest is counted."""
+    ordered = sorted(found, key=lambda fault: fault.span.start if fault.span else 0)
+    if len(ordered) > MOST_FAULTS:
+        count = len(ordered) - MOST_FAULTS
+        more = Diagnostic(code="more", message=f"{count} further faults", help="mend those above first")
+        ordered = [*ordered[:MOST_FAULTS], more]
+    raise DulyError(ordered)
 
 
 def word_end(text: str, at: int) -> int:

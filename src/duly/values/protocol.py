@@ -154,7 +154,7 @@ def kept(nodes: Sequence[Node]) -> list[int]:
     protocol ends behind the choice anyway. So a tree and its print say one thing in one way.
     """
     structure = brackets(nodes)
-    gone: set[int] = _idle_ends(nodes, structure) if Mark.CHOICE in nodes else set()
+    gone: set[int] = set()
     loops: list[bool] = [False]  # per open bracket: does a `rec` stand in the current list of its own level?
     for at, node in enumerate(nodes):
         if type(node) is Loop:
@@ -174,6 +174,10 @@ def kept(nodes: Sequence[Node]) -> list[int]:
         elif node is Mark.NEXT:
             loops[-1] = False
     rest = [at for at in range(len(nodes)) if at not in gone]
+    if Mark.CHOICE in nodes and Mark.END in nodes:
+        row = [nodes[at] for at in rest]
+        idle = _idle_ends(row, brackets(row))
+        rest = [at for place, at in enumerate(rest) if place not in idle]
     return _flattened(nodes, rest) if Mark.SIDES in nodes else rest
 
 
@@ -205,7 +209,7 @@ def _idle_ends(nodes: Sequence[Node], structure: Brackets) -> set[int]:
             ends = True
         elif node in OPENING:
             outer.pop()
-            ends = False
+            ends = ends and node is Mark.GROUP
     return found
 
 
