@@ -19,7 +19,7 @@ from .customer import question
 from .desk import CHANGES, Desk
 from .task import Change
 
-TURNS: Final = 6
+TURNS: Final = 5
 """Actions that the model has for one customer."""
 TOKENS: Final = 120
 RESULT: Final = 240
