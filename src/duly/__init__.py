@@ -31,10 +31,10 @@ from .values.event import (
 from .values.verdict import Allowed, Blocked, Legal, NeedsApproval, Reason, Repair, Unrecognized, Verdict, Violation
 
 if TYPE_CHECKING:
+    from .gates.files import load
     from .gates.gate import Gate
     from .gates.guard import guard
     from .gates.labels import Classifier
-    from .gates.files import load
     from .notation.protocol import blocks, protocol, transitions
     from .notation.transitions import Transition
 

@@ -15,7 +15,7 @@ def check(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Contract documents, text files that hold a protocol, `-` for standard input, Python files or modules.",
+            help="Contract documents, text files with a protocol, `-` for standard input, Python files or modules.",
             show_default=False,
         ),
     ] = None,
@@ -40,7 +40,7 @@ def check(
     """
     from duly.values.plain import write_json
 
-    from .output import plain_diagnostic, say, usage, write
+    from .output import number, plain_diagnostic, say, usage, write
 
     if not targets and not protocol:
         raise usage("nothing to check", "name a contract document, a module, or give a protocol with `--protocol`")
@@ -48,8 +48,8 @@ def check(
     notes: list[tuple[str, str]] = []
     for target in targets or ():
         _exists(target)
-    for number, text in enumerate(protocol or (), start=1):
-        found += _text(text, name="<protocol>" if number == 1 else f"<protocol {number}>")
+    for place, text in enumerate(protocol or (), start=1):
+        found += _text(text, name="<protocol>" if place == 1 else f"<protocol {place}>")
     for target in targets or ():
         found += _target(target, notes)
     errors = sum(each.severity == "error" for each in found)
@@ -67,7 +67,7 @@ def check(
             write(each.text())
         for where, message in notes:
             write(f"{where}: note: {message}")
-        write(f"{_number(errors, 'error')}, {_number(warnings, 'warning')}")
+        write(f"{number(errors, 'error')}, {number(warnings, 'warning')}")
     if warnings and not errors and strict and not json:
         say("warnings are errors here (`--strict`)")
     raise typer.Exit(3 if errors or (strict and warnings) else 0)
@@ -110,7 +110,7 @@ def _target(target: str, notes: list[tuple[str, str]]) -> "list[Diagnostic]":
         if target != "-" and not os.path.isfile(target):
             return _module(target, notes)
         if target != "-" and is_document(target):
-            from duly.gates.load import load
+            from duly import load
 
             return _contract(load(target))
         return _text(text_of(target), name=shown(target))
@@ -159,7 +159,9 @@ def _module(target: str, notes: list[tuple[str, str]]) -> "list[Diagnostic]":
     inside = {id(graph) for _, contract in held.contracts for graph in contract.terms.protocols}
     found: list[Diagnostic] = []
     for place, contract in held.contracts:
-        found += [structs.replace(each, path=f"{target}:{place}") if not each.span else each for each in _contract(contract)]
+        found += [
+            structs.replace(each, path=f"{target}:{place}") if not each.span else each for each in _contract(contract)
+        ]
     for _, graph in held.graphs:
         if id(graph) not in inside:
             found += _graph(graph)
@@ -168,7 +170,3 @@ def _module(target: str, notes: list[tuple[str, str]]) -> "list[Diagnostic]":
     if missing:
         notes.append((target, f"declared tools without a guarded function: {', '.join(missing)}"))
     return found
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" + ("" if count == 1 else "s")

@@ -50,6 +50,11 @@ def written(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def number(count: int, what: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{count} {what}" + ("" if count == 1 else "s")
+
+
 def plain_diagnostic(diagnostic: "Diagnostic") -> dict[str, Any]:
     """A diagnostic as plain data, as `--json` gives it."""
     line, column = (None, None)
@@ -82,7 +87,7 @@ def stop(diagnostics: "Iterable[Diagnostic]", *, code: int, json: bool) -> typer
 
 def contract_of(path: str, *, json: bool = False) -> "Contract":
     """The contract of a document; ends the verb with 2 where there is no such file and with 3 where it is faulty."""
-    from duly.gates.load import load
+    from duly import load
     from duly.values.errors import DulyError
 
     if not os.path.isfile(path):
