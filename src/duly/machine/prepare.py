@@ -13,6 +13,7 @@ from duly.values.plain import DEPTH
 from .terms import Tool
 
 SHOWN: Final = 8
+DIGITS: Final = 300
 
 
 class Preparer:
@@ -79,10 +80,18 @@ def _validator(tool: Tool) -> Any:
 
 
 def _floats(value: Any) -> Any:
-    """The validator knows no decimals; whole ones become integers, others doubles."""
+    """The validator knows no decimals; whole ones become integers, others doubles.
+
+    Those of more digits than anyone writes become the largest that is passed on, so that no bound lets them by.
+    """
     mine = type(value)
     if mine is Decimal:
-        return int(value) if value == value.to_integral_value() and abs(value) < 10**18 else float(value)
+        if not value or value.adjusted() < DIGITS:
+            whole = value == value.to_integral_value()
+            return int(value) if whole else float(value)
+        return 10**DIGITS if value > 0 else -(10**DIGITS)
+    if mine is int and abs(value) >= 10**DIGITS:
+        return 10**DIGITS if value > 0 else -(10**DIGITS)
     if mine is dict:
         return {key: _floats(item) for key, item in value.items()}
     if mine is list:

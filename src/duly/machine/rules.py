@@ -11,6 +11,9 @@ from msgspec import Struct
 from .terms import Rule
 
 
+SCOPES: Final = ("session", "turn", "run")
+
+
 class Bit(Struct, frozen=True):
     """True once one of these names has succeeded; begins anew with each ``scope``."""
 
@@ -69,6 +72,24 @@ def text_of(rule: Rule) -> str:
     if rule.scope != "session":
         parts.append(f"scope={rule.scope}")
     return f"{rule.template}({', '.join(parts)})"
+
+
+def misfits(rule: Rule) -> list[str]:
+    """What is wrong with the arguments and options of a rule, in words."""
+    found = []
+    arguments = TEMPLATES[rule.template].arguments
+    for argument in arguments:
+        value = rule.args.get(argument.name)
+        if argument.kind == "count":
+            if type(value) is not int or value < 0:
+                found.append(f"`{argument.name}` of `{rule.template}` is a whole number from 0, not `{value!r:.40}`")
+        elif not isinstance(value, str) or not value:
+            found.append(f"`{argument.name}` of `{rule.template}` names a tool or a message, not `{value!r:.40}`")
+    known = {argument.name for argument in arguments}
+    found += [f"`{rule.template}` takes no `{name}`" for name in rule.args if name not in known]
+    if rule.scope not in SCOPES:
+        found.append(f"unknown scope `{rule.scope!s:.40}`; scopes are {', '.join(SCOPES)}")
+    return found
 
 
 def _must_precede(rule: Rule, members: Callable[[str], frozenset[str]]) -> tuple[Ask, ...]:

@@ -48,6 +48,8 @@ def ordered(contract: Contract, state: State, event: Ordered, happened: bool) ->
             return void(f"no open ticket `{event.target}`"), state
         case "accept":
             return void(f"nothing of `{event.target}` waits to be accepted"), state
+        case _:
+            return void(f"`{str(event.order)[:40]}` is no order"), state
 
 
 def _settle(contract: Contract, state: State, event: Ordered) -> Answer:

@@ -3,6 +3,7 @@
 from _thread import allocate_lock as Lock  # `threading` costs more than the rest of this file
 from collections import deque
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from msgspec.structs import replace
@@ -259,10 +260,9 @@ class Session:
     def _refuse(self, event: Any, message: str) -> Verdict:
         verdict = Unrecognized((malformed(message),))
         kind = type(event)
-        if _DOORS.get(kind, (False, False))[1]:
-            # what is no plain value is not kept
-            event = replace(event, payload=None)
         if kind in _DOORS:
+            # what is no plain value is not kept
+            event = replace(event, **{name: None for name in _DOORS[kind][3]})
             with self._lock:
                 self.journal.append(Entry(event, verdict))
         return verdict
@@ -298,17 +298,38 @@ class Session:
 
 
 def admit(event: Event) -> Event:
-    """The event with a plain payload of its own; raises Malformed for what is no event."""
-    kind = type(event)
-    door = _DOORS.get(kind)
+    """The event with plain values of its own; raises Malformed for what is no event."""
+    door = _DOORS.get(type(event))
     if door is None:
-        raise Malformed(f"`{kind.__name__}` is no event")
-    labelled, loaded = door
-    if labelled and type(event.label) is not str and (event.label is not None or kind in (Called, Returned)):  # type: ignore[union-attr]
-        raise Malformed(f"a label is text, not `{type(event.label).__name__}`")  # type: ignore[union-attr]
-    if loaded and event.payload is not None:  # type: ignore[union-attr]
-        return replace(event, payload=plain(event.payload))  # type: ignore[union-attr]
+        raise Malformed(f"`{type(event).__name__}` is no event")
+    texts, needed, words, objects = door
+    if not _TEXT.issuperset(map(type, texts(event))):
+        name, value = next((n, v) for n in _NAMES if type(v := getattr(event, n, None)) not in _TEXT)
+        raise Malformed(f"`{name}` is text, not `{type(value).__name__}`")
+    if needed is not None and getattr(event, needed) is None:
+        raise Malformed(f"a `{sign(event) if needed != 'label' else type(event).__name__.lower()}` event needs `{needed}`")
+    if words is not None and getattr(event, words[0]) not in words[1]:
+        raise Malformed(f"`{words[0]}` is one of {', '.join(words[1])}")
+    for name in objects:
+        if getattr(event, name) is not None:
+            return replace(event, **{n: plain(v) for n in objects if (v := getattr(event, n)) is not None})
     return event
 
 
-_DOORS = {kind: ("label" in kind.__struct_fields__, "payload" in kind.__struct_fields__) for kind in Event.__args__}
+def _door(kind: Any) -> Any:
+    fields = kind.__struct_fields__
+    texts = attrgetter(*(name for name in _NAMES if name in fields))
+    needed = "label" if kind in (Called, Returned) else "id" if kind is Failed else None
+    words = next(((name, choices) for name, choices in _WORDS.items() if name in fields), None)
+    return texts, needed, words, tuple(name for name in _VALUES if name in fields)
+
+
+_TEXT = frozenset((str, type(None)))
+_NAMES = ("label", "id", "run", "turn", "batch", "key", "parent", "server", "target", "ticket", "by", "outcome", "raw")
+_VALUES = ("payload", "scope", "usage", "budget", "tools", "answers")
+_WORDS = {
+    "effect": ("none", "unknown"),
+    "decision": ("approve", "deny", "edit"),
+    "order": ("freeze", "unfreeze", "stand", "withdraw", "settle", "mode", "accept"),
+}
+_DOORS = {kind: _door(kind) for kind in Event.__args__}

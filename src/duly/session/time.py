@@ -1,12 +1,15 @@
 """Time, turns and runs as data: what passes before an event is judged."""
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import structs
 
 from duly.machine.contract import Contract
 from duly.machine.ir import More, State
 from duly.values.plain import Malformed
+
+FOREVER: Final = 1e15
+"""Seconds, some 30 million years: above it, and where a number is none, `at` is no time."""
 
 
 def passed(contract: Contract, state: State, event: Any) -> State:
@@ -25,8 +28,8 @@ def passed(contract: Contract, state: State, event: Any) -> State:
             at = instant - float(more.origin or 0.0)
         elif kind is not float and kind is not int:
             raise Malformed("`at` is a number of seconds or an instant with a zone")
-        elif at != at or at in (float("inf"), float("-inf")):
-            raise Malformed("`at` is not a finite number")
+        elif not -FOREVER < at < FOREVER:
+            raise Malformed("`at` is not a finite number of seconds")
     state = structs.replace(state, at=max(state.at, float(at)) if at is not None else state.at, more=more)
     if event.run is not None and event.run != state.more.run:
         state = structs.replace(state, more=structs.replace(state.more, run=event.run))

@@ -1,7 +1,6 @@
 """What can be said of a faulty definition: diagnostics, the errors that carry them, and suggestions."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -82,5 +81,7 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
     folded = {option.casefold(): option for option in known}
     if name.casefold() in folded:
         return folded[name.casefold()]
+    from difflib import get_close_matches  # only faulty input pays for it
+
     found = get_close_matches(name, known, n=1, cutoff=0.6)
     return found[0] if found else None

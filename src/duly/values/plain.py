@@ -14,6 +14,8 @@ import msgspec
 
 DEPTH: Final = 64
 """Nesting that is accepted; deeper payloads crash evaluators further in."""
+LONG: Final = 400
+"""Digits up to which a whole number is kept as an integer; longer ones are decimals."""
 
 
 class Malformed(ValueError):
@@ -28,8 +30,12 @@ def plain(value: Any) -> Any:
             if type(item) is str:
                 if item.isascii() and type(key) is str and key.isascii():
                     continue
-            elif type(item) in _SIMPLE and type(key) is str and key.isascii():
-                continue
+            elif type(key) is str and key.isascii():
+                if type(item) is int:
+                    if -_BIG < item < _BIG:
+                        continue
+                elif type(item) is bool or item is None:
+                    continue
             return _copy(value, 0, "payload")
         return value.copy()
     return _copy(value, 0, "payload")
@@ -39,8 +45,11 @@ def _copy(value: Any, depth: int, path: str) -> Any:
     kind = type(value)
     if kind is str:
         return _text(value, path)
-    if value is None or kind is bool or kind is int:
+    if value is None or kind is bool:
         return value
+    if kind is int:
+        # what is written must be readable: Python reads no longer integers than 4,300 digits, and those slowly
+        return value if -_BIG < value < _BIG else Decimal(value)
     if kind is float:
         if not isfinite(value):
             raise Malformed(f"`{path}` is not a finite number")
@@ -56,7 +65,7 @@ def _copy(value: Any, depth: int, path: str) -> Any:
         for key, item in value.items():
             if not isinstance(key, str):
                 raise Malformed(f"`{path}` has a key that is not text: `{str(key)[:40]}`")
-            name = _text(str(key), path)
+            name = _text(str.__str__(key), path)
             fresh[name] = _copy(item, depth + 1, f"{path}.{name}")
         return fresh
     if kind is list or kind is tuple:
@@ -64,7 +73,11 @@ def _copy(value: Any, depth: int, path: str) -> Any:
     if isinstance(value, str):
         return _text(str.__str__(value), path)
     if isinstance(value, int):
-        return int(value)
+        return _copy(int(value), depth, path)
+    if isinstance(value, float):
+        return _copy(float(value), depth, path)
+    if isinstance(value, Decimal):
+        return _copy(Decimal(value), depth, path)
     raise Malformed(f"`{path}` is a `{kind.__name__}`, which is no JSON value")
 
 
@@ -140,7 +153,7 @@ def _constant(name: str) -> Any:
 
 def _integer(text: str) -> int | Decimal:
     # int() refuses more than 4,300 digits, and takes quadratic time before that; a Decimal has neither fault
-    return int(text) if len(text) <= 400 else _decimal(text)
+    return int(text) if len(text) <= LONG else _decimal(text)
 
 
 def _decimal(text: str) -> Decimal:
@@ -150,6 +163,6 @@ def _decimal(text: str) -> Decimal:
         raise Malformed(f"`{text[:40]}` is beyond the range of decimals") from None
 
 
-_SIMPLE: Final = frozenset((int, bool, type(None)))
+_BIG: Final = 10**LONG
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 _SORTED: Final = msgspec.json.Encoder(decimal_format="number", order="deterministic")

@@ -61,7 +61,7 @@ class Repair(Struct, frozen=True):
 
     def text(self) -> str:
         if self.answer == "steps":
-            return "first " + ", then ".join(self.steps) if self.steps else "ask again"
+            return "first " + ", then ".join(self.steps) if self.steps else "ask again with other arguments"
         if self.answer == "none":
             return "nothing makes this act legal in this session"
         return "no way to make this act legal was found within the bound"
