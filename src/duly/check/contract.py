@@ -67,14 +67,16 @@ def _unknown(contract: Contract, names: Names) -> list[Diagnostic]:
         return []
     known = {*terms.tools, *terms.labels, *terms.aliases}
     found: list[Diagnostic] = []
-    told: set[str] = set()
+    told: set[tuple[str, str]] = set()
 
     def look(name: str, what: str, span: Span | None, path: str) -> None:
         if name[:1] == "@" or "*" in name or name in known or (what, name) in told:
             return
-        told.add((what, name))  # type: ignore[arg-type]
+        told.add((what, name))
         help = suggest(name, known) or "declare it under `tools`, or under `labels` if somebody says it"
-        found.append(Diagnostic("unknown", f"{what} names `{name}`, which is not declared", "warning", span, path, help))
+        found.append(
+            Diagnostic("unknown", f"{what} names `{name}`, which is not declared", "warning", span, path, help)
+        )
 
     for rule in contract.rules.values():
         for argument in TEMPLATES[rule.template].arguments:
@@ -105,8 +107,8 @@ def _never(contract: Contract, names: Names, asks: dict[str, tuple[Ask, ...]]) -
             if stuck:
                 first = ", ".join(f"`{name}`" for name in sorted(ask.bit.names)[:5]) or "nothing"
                 found.append(Diagnostic(
-                    "never", f"{_listed(stuck)} never allowed: `{rule.id}` waits for {first}, which can never come first",
-                    span=rule.span, path="rules", help="change the rule, or say `at_most: {of: …, n: 0}` if that is meant",
+                    "never", f"{_listed(stuck)} never allowed: `{rule.id}` waits for {first}, which never comes first",
+                    span=rule.span, path="rules", help="change the rule; if that is meant, say `at_most` with `n: 0`",
                 ))  # fmt: skip
     if found:
         return found
@@ -155,7 +157,9 @@ def _idle(rule: Rule, message: str, help: str) -> Diagnostic:
 def _look_alikes(terms: Terms) -> list[Diagnostic]:
     spans = {name: item.span for part in (terms.tools or {}, terms.labels) for name, item in part.items()}
     return [
-        Diagnostic("look_alike", f"`{one}` and `{second}` differ only by {what}", "warning", spans[second], help="rename one")
+        Diagnostic(
+            "look_alike", f"`{one}` and `{second}` differ only by {what}", "warning", spans[second], help="rename one"
+        )
         for one, second, what in look_alikes(spans)
     ]
 
@@ -163,7 +167,9 @@ def _look_alikes(terms: Terms) -> list[Diagnostic]:
 def _empty(terms: Terms) -> list[Diagnostic]:
     if terms.protocols or terms.rules or terms.tools is not None:
         return []
-    return [Diagnostic("empty", "the contract says nothing: every act is allowed", "warning", terms.span, help="add a rule")]
+    return [
+        Diagnostic("empty", "the contract says nothing: every act is allowed", "warning", terms.span, help="add a rule")
+    ]
 
 
 def _title(graph: Graph) -> str:

@@ -12,7 +12,6 @@ from duly.machine.rules import Ask, Below, Bit, Needs
 
 from .run import arcs_by_origin, region_of, shortest_runs
 
-
 _Flows = Callable[[str, str], bool]
 
 
@@ -78,7 +77,12 @@ class Possible:
         return all(self._can_be_set(bit) for bit in self._needs.get(name, ()))
 
     def _offered(self, name: str) -> bool:
-        if self._closed and name not in self._contract.tools and name not in self._messages and name not in self._spoken:
+        if (
+            self._closed
+            and name not in self._contract.tools
+            and name not in self._messages
+            and name not in self._spoken
+        ):
             return False
         return sum(name in walk.offered for walk in self._walks) == self._speaking.get(name, 0)
 
@@ -99,11 +103,15 @@ class _Walk:
         self.offered: set[str] = set()
         self._leaving = arcs_by_origin(graph)
         self._members = {
-            arc.label: names.members("@" + arc.label.removeprefix("@")) if arc.group else frozenset({names.canonical(arc.label)})
+            arc.label: names.members("@" + arc.label.removeprefix("@"))
+            if arc.group
+            else frozenset({names.canonical(arc.label)})
             for arc in graph.arcs
             if arc.label is not None
         }
-        self.acts = {name for arc in graph.arcs if arc.side == "!" and arc.label is not None for name in self._members[arc.label]}
+        self.acts = {
+            name for arc in graph.arcs if arc.side == "!" and arc.label is not None for name in self._members[arc.label]
+        }
         self._waiting: dict[str, list[Arc]] = {}
         self._ended: set[int] = set()
         self._fork_of = {region_of(graph, start): state for state, fork in graph.forks.items() for start in fork.starts}

@@ -95,4 +95,3 @@ def _before(
     5 evidence does not verify, 6 undecided or incomplete; of several the first in the order 1, 2, 3, 5, 4, 6.
     """
     del version, debug
-

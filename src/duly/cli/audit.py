@@ -11,11 +11,14 @@ if TYPE_CHECKING:
 
 
 def audit(
-    files: Annotated[list[str], typer.Argument(help="Recorded runs: files, folders, or globs in quotes.", show_default=False)],
+    files: Annotated[
+        list[str], typer.Argument(help="Recorded runs: files, folders, or globs in quotes.", show_default=False)
+    ],
     contract: Annotated[str, typer.Option("--contract", "-c", help="The contract document.", show_default=False)],
     json: Annotated[bool, typer.Option("--json", help="Print the whole report as one JSON object.")] = False,
     format: Annotated[
-        str | None, typer.Option("--format", help="The format of the files, where it is not to be recognised.", show_default=False)
+        str | None,
+        typer.Option("--format", help="The format of the files, where it is not to be recognised.", show_default=False),
     ] = None,
     runs: Annotated[int, typer.Option("--runs", min=0, help="How many violating runs are shown.")] = 10,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print one line of figures and no tables.")] = False,
@@ -39,7 +42,7 @@ def audit(
     from duly.gates.labels import Classifier
     from duly.values.errors import suggest
 
-    from .output import contract_of, progress, say, usage, worst, write, written
+    from .output import contract_of, number, progress, say, usage, worst, write, written
 
     held = contract_of(contract, json=json)
     names = [reader.name for reader in readers()]
@@ -54,6 +57,8 @@ def audit(
         write(text(report, missing, code))
     elif quiet:
         write(figures(report))
+        for note in report.unreadable_files[:10]:
+            say(note.text())
     else:
         from .output import console
 
@@ -61,7 +66,7 @@ def audit(
     for path in missing:
         say(f"error: `{written(path)}` does not exist")
     if not report.runs:
-        say(f"error: no run could be read in {_files(len(paths))}")
+        say(f"error: no run could be read in {number(len(paths), 'file')}")
     raise typer.Exit(code)
 
 
@@ -87,10 +92,12 @@ def found(patterns: list[str], contract: str) -> tuple[list[Path], list[str]]:
 
 
 def figures(report: "Report") -> str:
+    from .output import number
+
     return (
-        f"{report.runs} runs: {report.violating_runs} violating, {report.incomplete_runs} incomplete, "
-        f"{report.passing_runs} passing; {report.violating_calls} violating calls, "
-        f"{_files(len(report.unreadable_files))} unreadable"
+        f"{number(report.runs, 'run')}: {report.violating_runs} violating, {report.incomplete_runs} incomplete, "
+        f"{report.passing_runs} passing; {number(report.violating_calls, 'violating call')}, "
+        f"{number(len(report.unreadable_files), 'unreadable file')}"
     )
 
 
@@ -100,9 +107,11 @@ def text(report: "Report", missing: list[str], code: int) -> str:
 
     from .output import written
 
-    value = msgspec.to_builtins(report)
-    return msgspec.json.encode({**value, "missing": [written(path) for path in missing], "exit_code": code}).decode()
+    value = {**msgspec.to_builtins(report), "missing": [written(path) for path in missing], "exit_code": code}
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        # names of files may be no text; the standard library writes them with escapes
+        from json import dumps
 
-
-def _files(number: int) -> str:
-    return f"{number} file" + ("" if number == 1 else "s")
+        return dumps(value, separators=(",", ":"))

@@ -9,9 +9,12 @@ import typer
 
 def fmt(
     files: Annotated[
-        list[str], typer.Argument(help="Contract documents (YAML), text files with a protocol, or `-`.", show_default=False)
+        list[str],
+        typer.Argument(help="Contract documents (YAML), text files with a protocol, or `-`.", show_default=False),
     ],
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; show what would differ and exit with 4.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; show what would differ and exit with 4.")
+    ] = False,
     write: Annotated[bool, typer.Option("--write", "-w", help="Write the files in place.")] = False,
     drop_comments: Annotated[
         bool, typer.Option("--drop-comments", help="Write even where comments inside a document would be lost.")
@@ -52,11 +55,14 @@ def fmt(
 
 
 def _one(file: str, *, check: bool, write: bool, drop: bool) -> int:
-    from .output import say, usage
+    from .output import number, say, usage
     from .text import is_document, shown, text_of
 
     if (check or write) and is_document(file) and not file.lower().endswith((".yaml", ".yml")):
-        raise usage(f"`{file}` is not YAML, which is the canonical form", "without `--check` and `--write` it is printed as YAML")
+        raise usage(
+            f"`{file}` is not YAML, which is the canonical form",
+            "without `--check` and `--write` it is printed as YAML",
+        )
     before = text_of(file)
     after = formatted(before, file)
     if check:
@@ -69,12 +75,12 @@ def _one(file: str, *, check: bool, write: bool, drop: bool) -> int:
     if not write:
         typer.echo(after, nl=False)
         if lost > 0:
-            say(f"{shown(file)}: {_number(lost)} left out")
+            say(f"{shown(file)}: {number(lost, 'comment')} left out")
         return 0
     if before == after:
         return 0
     if lost > 0 and not drop:
-        say(f"{file}: not written, since {_number(lost)} would be lost (`--drop-comments` writes it)")
+        say(f"{file}: not written, since {number(lost, 'comment')} would be lost (`--drop-comments` writes it)")
         return 2
     try:
         with open(file, "w", encoding="utf-8", newline="\n") as out:
@@ -100,7 +106,3 @@ def formatted(text: str, file: str) -> str:
 def _comments(text: str) -> int:
     """How many lines have a comment; a `#` inside a text counts before and after alike."""
     return sum(line.lstrip().startswith("#") or " #" in line for line in text.splitlines())
-
-
-def _number(comments: int) -> str:
-    return f"{comments} comment" + ("" if comments == 1 else "s")

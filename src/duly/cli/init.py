@@ -12,14 +12,15 @@ READING: Final = (
 )  # fmt: skip
 """Words that begin the name of a tool which only reads; a guess that the written comment asks to be checked."""
 
-_LABELS: Final = r"""
-# What people say, as labels. Doubt is no label: `duly check` runs the examples below, so add what your users write.
-labels:
-  Yes:
-    from: user
-    matches: "(?i)\\b(yes|yeah|yep|yup|sure|okay|ok|confirm|confirmed|absolutely|definitely|of course|go ahead|please proceed|do it|sounds good)\\b"
-    unless: "(?i)\\b(no|not|don't|do not|wait|instead|but)\\b"
-  Other: {from: user, otherwise: true}
+_GROUPS: Final = """
+# Names for sets of tools, written `@change` where they are used.
+groups:
+  change: {effect: write}
+"""
+_INCLUDE: Final = """
+# How a yes is known: `duly:lenient` takes any affirmative word, and suits a first look at old runs. Before anything is
+# enforced, change it to `duly:strict`, which takes only a plain yes.
+include: ["duly:lenient"]
 """
 _RULES: Final = """
 # What must hold, whatever the order of everything else. Nothing is changed before the user has said yes.
@@ -27,9 +28,10 @@ rules:
   - must_precede: [Yes, "@change"]
 """
 _EXAMPLES: Final = """
+# What your users write, and what it is called. `duly check` runs these.
 examples:
   - {text: "Yes, please.", label: Yes}
-  - {text: "No, wait.", label: Other}
+  - {text: "What would that cost?", label: Other}
 """
 
 
@@ -37,14 +39,18 @@ def init(
     path: Annotated[Path, typer.Argument(help="Where to write the contract.")] = Path("contract.yaml"),
     traces: Annotated[
         list[str] | None,
-        typer.Option("--from", help="Recorded runs whose tools are declared: a file, a folder or a glob; may be repeated.", show_default=False),
+        typer.Option(
+            "--from",
+            help="Recorded runs whose tools are declared: a file, a folder or a glob; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Writes a first contract in shadow mode, to be read, corrected and checked.
 
-    With recorded runs, the tools seen in them are declared. Whether a tool changes anything is guessed from its name and
-    marked in a comment. The rule is the most common one: no change before the user has said yes.
+    With recorded runs, the tools seen in them are declared. Whether a tool changes anything is guessed from its
+    name and marked in a comment. The rule is the most common one: no change before the user has said yes.
 
     \b
     Examples:
@@ -131,19 +137,15 @@ def contract_text(name: str, tools: Iterable[str]) -> str:
     ]
     if known:
         head.append("# The tools seen in the recorded runs. There are no others: a call of another tool is refused.")
-        head.append("# `effect` is guessed from the name; check it. `error` says how a failed call is known by its result.")
+        head.append(
+            "# `effect` is guessed from the name; check it. `error` says how a failed call is known by its result."
+        )
     else:
         head.append("# The tools, with what they change. When this is given there are no others.")
         known = ["find_order", "refund_order"]
     head.append("tools:")
-    changing = False
-    for tool in known:
-        effect = "none" if reads(tool) else "write"
-        changing = changing or effect == "write"
-        head.append(f"  {scalar(tool)}: {{effect: {effect}}}")
-    body = ""
-    if changing:
-        body += "\n# Names for sets of tools, written `@change` where they are used.\ngroups:\n  change: {effect: write}\n"
-        return "\n".join(head) + "\n" + body + _LABELS + _RULES + _EXAMPLES
-    head.append("# No tool seems to change anything, so there is nothing yet that must wait for a yes.")
-    return "\n".join(head) + "\n" + _LABELS + _EXAMPLES
+    head += [f"  {scalar(tool)}: {{effect: {'none' if reads(tool) else 'write'}}}" for tool in known]
+    if all(reads(tool) for tool in known):
+        head.append("# No tool seems to change anything, so there is nothing yet that must wait for a yes.")
+        return "\n".join(head) + "\n" + _INCLUDE + _EXAMPLES
+    return "\n".join(head) + "\n" + _GROUPS + _INCLUDE + _RULES + _EXAMPLES

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from traceback import walk_tb
 from types import ModuleType
 from typing import Any
 
@@ -41,7 +42,7 @@ def import_target(target: str) -> ModuleType:
         try:
             return _from_file(Path(file)) if file is not None else importlib.import_module(target)
         except DulyError as error:
-            raise DulyError([_placed(each, target) for each in error.diagnostics]) from None
+            raise DulyError([_failed(target, error), *error.diagnostics]) from None
         except (Exception, SystemExit) as error:
             raise DulyError([_failed(target, error)]) from error
 
@@ -76,25 +77,22 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def _failed(target: str, error: BaseException) -> Diagnostic:
-    said = " ".join(str(error).split())[:300]
+    """The import's error at the line where it came up; of a faulty definition, at the line that states it."""
     place = target
     if isinstance(error, SyntaxError) and error.lineno is not None:
         place = f"{error.filename or target}:{error.lineno}:{error.offset or 1}"
-    elif error.__traceback__ is not None:
-        last = error.__traceback__
-        while last.tb_next is not None:
-            last = last.tb_next
-        file = last.tb_frame.f_code.co_filename
-        if not file.startswith("<"):
-            place = f"{file}:{last.tb_lineno}"
-    message = f"`{target}` cannot be imported: {type(error).__name__}" + (f": {said}" if said else "")
+    else:
+        for frame in walk_tb(error.__traceback__):
+            name = frame[0].f_code.co_filename
+            if not name.startswith("<") and (not isinstance(error, DulyError) or _OWN not in Path(name).parents):
+                place = f"{name}:{frame[1]}"
+    said = "" if isinstance(error, DulyError) else " ".join(str(error).split())[:300]
+    kind = "a definition is faulty" if isinstance(error, DulyError) else type(error).__name__
+    message = f"`{target}` cannot be imported: {kind}" + (f": {said}" if said else "")
     return Diagnostic("import", message, path=place, help="check imports the module, so it must import by itself")
 
 
-def _placed(diagnostic: Diagnostic, target: str) -> Diagnostic:
-    from msgspec import structs
-
-    return diagnostic if diagnostic.where() else structs.replace(diagnostic, path=target)
+_OWN = Path(__file__).resolve().parent.parent
 
 
 def holding(module: ModuleType) -> Holding:

@@ -1,7 +1,7 @@
 """`duly replay`: the verdict on each event of one recorded run."""
 
 from collections.abc import Iterator
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from duly.values.verdict import Verdict
 
 
-class Reading(str, Enum):
+class Reading(StrEnum):
     """Whether a refused act is taken not to have happened, or to have happened all the same."""
 
     live = "live"
@@ -23,12 +23,19 @@ class Reading(str, Enum):
 
 
 def replay(
-    trace: Annotated[str, typer.Argument(help="One recorded run: duly's own trace, or any format that `audit` reads.", show_default=False)],
+    trace: Annotated[
+        str,
+        typer.Argument(
+            help="One recorded run: duly's own trace, or any format that `audit` reads.", show_default=False
+        ),
+    ],
     contract: Annotated[str, typer.Option("--contract", "-c", help="The contract document.", show_default=False)],
     reading: Annotated[
         Reading, typer.Option("--as", help="live: a refused act did not happen; recorded: it happened all the same.")
     ] = Reading.live,
-    run: Annotated[str | None, typer.Option("--run", help="Which run, where the file holds several.", show_default=False)] = None,
+    run: Annotated[
+        str | None, typer.Option("--run", help="Which run, where the file holds several.", show_default=False)
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each event.")] = False,
 ) -> None:
     """Steps through one recorded run and prints the verdict on each event.
@@ -178,12 +185,12 @@ def _reason(reason: Any) -> dict[str, Any]:
 
 
 def _unreadable(problem: Any, index: int) -> dict[str, Any]:
-    from duly.session.decide import malformed
+    from duly.values.verdict import Reason
 
+    reasons = [_reason(Reason("record", problem.kind, problem.message))]
     return {
-        "index": index, "line": problem.line, "event": None, "verdict": "unrecognized",
-        "reasons": [_reason(malformed(problem.message))], "legal": [], "repair": None, "ticket": None, "recorded": None,
-        "code": 6,
+        "index": index, "line": problem.line, "event": None, "verdict": "unrecognized", "reasons": reasons,
+        "legal": [], "repair": None, "ticket": None, "recorded": None, "code": 6,
     }  # fmt: skip
 
 
@@ -195,7 +202,9 @@ def _text(line: dict[str, Any]) -> str:
     shown = "unreadable line" if line["event"] is None else sign(event_of(line["event"]))
     out = [f"{line['index']:>4}  {shown:<32} {line['verdict']}"]
     for reason in line["reasons"]:
-        expected = f"; expected {', '.join(f'`{name}`' for name in reason['expected'][:8])}" if reason["expected"] else ""
+        expected = (
+            f"; expected {', '.join(f'`{name}`' for name in reason['expected'][:8])}" if reason["expected"] else ""
+        )
         out.append(f"      {reason['rule']}: {reason['message']}{expected}")
         if reason["help"]:
             out.append(f"      help: {reason['help']}")

@@ -1,6 +1,6 @@
 """`duly show`: a contract's protocols as text or as a drawing."""
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from duly.machine.graph import Graph
 
 
-class Form(str, Enum):
+class Form(StrEnum):
     """How protocols are shown."""
 
     text = "text"
@@ -46,7 +46,10 @@ def show(
 
         if protocol not in names:
             known = ", ".join(f"`{name}`" for name in names if name)
-            raise usage(f"no protocol `{protocol}` in `{source}`", suggest(protocol, names) or f"protocols are {known or 'unnamed'}")
+            raise usage(
+                f"no protocol `{protocol}` in `{source}`",
+                suggest(protocol, names) or f"protocols are {known or 'unnamed'}",
+            )
         graphs = [graph for graph in graphs if graph.name == protocol]
     if not graphs:
         raise usage(f"`{source}` has no protocol", "rules alone have no states to show")
@@ -76,6 +79,8 @@ def _graphs(source: str) -> "list[Graph]":
 
 
 def _drawn(graph: "Graph", form: Form) -> str:
-    from duly.notation import draw
+    from duly.notation.draw import draw_dot, draw_mermaid, draw_text
+    from duly.notation.svg import draw_svg
 
-    return {Form.text: draw.text, Form.mermaid: draw.mermaid, Form.dot: draw.dot, Form.svg: draw.svg}[form](graph)
+    drawings = {Form.text: draw_text, Form.mermaid: draw_mermaid, Form.dot: draw_dot, Form.svg: draw_svg}
+    return drawings[form](graph)
