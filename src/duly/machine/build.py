@@ -14,7 +14,7 @@ from .edge import all_of, go_of
 from .graph import Arc, Graph
 from .ir import EMPTY, NOTHING, Edge, Hearing, Line, Move, Plan, Row, State, Turns
 from .names import Names
-from .rules import TEMPLATES, Below, Bit, Count, Needs, text_of
+from .rules import TEMPLATES, Below, Bit, Count, Needs, misfits, text_of
 from .terms import Rule, Terms
 
 
@@ -45,6 +45,13 @@ def build(terms: Terms) -> Built:
     rows, lines, cursors = _protocols(graphs, names, terms)
     bits, counts, needs, caps = _cells(rules, names)
     closed = terms.tools is not None or bool(terms.protocols)
+    if terms.breaker is not None and (type(terms.breaker.refusals) is not int or terms.breaker.refusals < 1):
+        faults.append(Diagnostic("breaker", "a breaker halts at a refusal from the first on", span=terms.span))
+    for declared in names.tools.values():
+        for outcome in {"error", "~"} & declared.outcomes.keys():
+            message = f"`{outcome}` is no outcome that `{declared.name}` can name"
+            help = "what is an error is said under `error`" if outcome == "error" else "say it under `uncertain`"
+            faults.append(Diagnostic("tool", message, span=declared.span, help=help))
     if faults:
         raise DulyError(faults)
 
@@ -179,6 +186,10 @@ def _ids(rules: tuple[Rule, ...], faults: list[Diagnostic]) -> list[Rule]:
     for rule in rules:
         if rule.template not in TEMPLATES:
             faults.append(Diagnostic("rule", f"unknown rule `{rule.template}`", span=rule.span))
+            continue
+        wrong = misfits(rule)
+        if wrong:
+            faults += [Diagnostic("rule", message, span=rule.span) for message in wrong]
             continue
         text = rule.id or text_of(rule)
         if text in seen:

@@ -9,27 +9,35 @@ from decimal import Decimal
 from typing import Any, Final
 
 from duly.values.errors import Diagnostic, DulyError, suggest
+from duly.values.expr import UNSET, kind, reach
 from duly.values.source import Span
 
 NAMES: Final = ("args", "result", "facts", "registers")
 _ROOTS: Final = r"\b(args|result|facts|registers)\b(?:\.([A-Za-z_][A-Za-z0-9_]*))?"
+_TOKENS: Final = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[A-Za-z_]\w*|\d[\w.]*|[=!<>]=|&&|\|\||\S"""
 _UNDECLARED: Final = r"undeclared reference to '([^']*)'"
 
 
 class Condition:
     """A compiled condition over some of ``args``, ``result``, ``facts``, ``registers``. Pickles as its text."""
 
-    __slots__ = ("_expression", "_fields", "names", "text")
+    __slots__ = ("_expression", "_fields", "_kinds", "names", "text")
 
     def __init__(self, text: str, *, names: tuple[str, ...] = NAMES, span: Span | None = None, path: str = "") -> None:
         """Compile ``text``; raises DulyError where it is no condition over ``names``."""
         self.text = text
         self.names = names
         self._fields = _fields(text, names)
+        self._kinds = _kinds(text)
         self._expression = _compile(text, names, span, path)
 
     def __call__(self, values: Mapping[str, Any]) -> bool | None:
         """The answer over plain values; ``values`` maps each of ``names`` to what it holds."""
+        for where, kinds in self._kinds:
+            found = reach(values, where)
+            # CEL takes a value of another kind for merely unequal: false, and true when negated
+            if found is not None and found is not UNSET and kind(found) not in kinds:
+                return None
         try:
             data = {name: _reduced(values.get(name), self._fields[name]) for name in self.names}
             answer = self._expression.eval(data=data).value()
@@ -56,9 +64,9 @@ def _compile(text: str, names: tuple[str, ...], span: Span | None, path: str) ->
         expression = known.compile(text)
     except Exception as error:
         raise DulyError([_diagnostic(text, str(error), names, span, path)]) from None
-    kind = expression.return_type().name().lower()
-    if kind not in ("bool", "dyn"):
-        message = f"the condition `{text[:80]}` is a {kind}, not a yes or no"
+    answer = expression.return_type().name().lower()
+    if answer not in ("bool", "dyn"):
+        message = f"the condition `{text[:80]}` is a {answer}, not a yes or no"
         raise DulyError([Diagnostic("condition", message, span=span, path=path, help="compare it with something")])
     return expression
 
@@ -95,6 +103,66 @@ def _fields(text: str, names: tuple[str, ...]) -> dict[str, frozenset[str] | Non
         elif fields is not None:
             fields.add(field)
     return {name: None if fields is None else frozenset(fields) for name, fields in found.items()}
+
+
+def _kinds(text: str) -> tuple[tuple[tuple[str | int, ...], frozenset[str]], ...]:
+    """The paths that a condition compares with literals by ``==``, ``!=`` or ``in``, and the kinds of the literals."""
+    import re
+
+    tokens = [match.group() for match in re.finditer(_TOKENS, text)]
+    found: dict[tuple[str | int, ...], set[str]] = {}
+    at = 0
+    while at < len(tokens):
+        path, end = _path(tokens, at)
+        if not path:
+            at += 1
+            continue
+        before, operator = tokens[at - 1] if at else "", tokens[end] if end < len(tokens) else ""
+        kinds: set[str] = set()
+        if operator in ("==", "!="):
+            kinds.add(_literal(tokens, end + 1))
+        elif operator == "in" and tokens[end + 1 : end + 2] == ["["]:
+            close = next((n for n in range(end + 2, len(tokens)) if tokens[n] == "]"), len(tokens))
+            kinds.update(_literal(tokens, n) for n in range(end + 2, close) if tokens[n] not in (",", "-"))
+        if before in ("==", "!=") and at > 1 and operator != "(":
+            kinds.add(_literal(tokens, at - 2))
+        if kinds and "" not in kinds:
+            found.setdefault(path, set()).update(kinds)
+        at = end
+    return tuple((path, frozenset(kinds)) for path, kinds in found.items() if kinds != {"null"})
+
+
+def _path(tokens: list[str], at: int) -> tuple[tuple[str | int, ...], int]:
+    """A path that begins at a token, as (steps, token behind it); no steps where none does, or where it is called."""
+    if tokens[at] not in NAMES or (at and tokens[at - 1] == "."):
+        return (), at + 1
+    steps: list[str | int] = [tokens[at]]
+    at += 1
+    while at + 1 < len(tokens):
+        if tokens[at] == "." and tokens[at + 1].isidentifier():
+            steps.append(tokens[at + 1])
+            at += 2
+        elif tokens[at] == "[" and tokens[at + 2 : at + 3] == ["]"] and tokens[at + 1].isdecimal():
+            steps.append(int(tokens[at + 1]))
+            at += 3
+        elif tokens[at] == "[" and tokens[at + 2 : at + 3] == ["]"] and tokens[at + 1][0] in "'\"":
+            steps.append(tokens[at + 1][1:-1])
+            at += 3
+        else:
+            break
+    return ((), at) if at < len(tokens) and tokens[at] in ("(", "[") else (tuple(steps), at)
+
+
+def _literal(tokens: list[str], at: int) -> str:
+    """The kind of the literal at a token, or an empty text where it is none."""
+    token = tokens[at] if at < len(tokens) else ""
+    if token == "-":
+        token = tokens[at + 1] if at + 1 < len(tokens) else ""
+    if token[:1] in ("'", '"'):
+        return "text"
+    if token[:1].isdecimal():
+        return "number"
+    return {"true": "truth", "false": "truth", "null": "null", "[": "list", "{": "object"}.get(token, "")
 
 
 def _reduced(value: Any, fields: frozenset[str] | None) -> Any:

@@ -1,7 +1,7 @@
 """The contract: terms, compiled once, shared by any number of sessions; loaded, compared, pinned by its digest."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 from msgspec import structs
@@ -45,6 +45,17 @@ class Contract:
             for key in terms
             if key not in Terms.__struct_fields__
         ]
+        tools, labels = None if tools is None else tuple(tools), tuple(labels)
+        for what, found in (("tool", tools or ()), ("label", labels)):
+            names = [item.name for item in found]
+            twice = dict.fromkeys(name for name in names if names.count(name) > 1)
+            wrong += [Diagnostic("name", f"the {what} `{name}` is declared twice") for name in twice]
+        for key, value in terms.items():
+            if key in Terms.__struct_fields__:
+                try:
+                    terms[key] = msgspec.convert(value, get_type_hints(Terms)[key])
+                except msgspec.ValidationError as error:
+                    wrong.append(Diagnostic("contract", f"the term `{key}`: {str(error)[:1].lower()}{str(error)[1:]}"))
         if wrong:
             raise DulyError(wrong)
         self._take(

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from .terms import Rule
 
-
 SCOPES: Final = ("session", "turn", "run")
 
 

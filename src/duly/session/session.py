@@ -15,6 +15,7 @@ from duly.values.event import (
     Called,
     Closed,
     Event,
+    Failed,
     Received,
     Returned,
     Sent,
@@ -262,7 +263,7 @@ class Session:
         kind = type(event)
         if kind in _DOORS:
             # what is no plain value is not kept
-            event = replace(event, **{name: None for name in _DOORS[kind][3]})
+            event = replace(event, **{name: {} if name in ("usage", "tools") else None for name in _DOORS[kind][3]})
             with self._lock:
                 self.journal.append(Entry(event, verdict))
         return verdict
@@ -307,7 +308,7 @@ def admit(event: Event) -> Event:
         name, value = next((n, v) for n in _NAMES if type(v := getattr(event, n, None)) not in _TEXT)
         raise Malformed(f"`{name}` is text, not `{type(value).__name__}`")
     if needed is not None and getattr(event, needed) is None:
-        raise Malformed(f"a `{sign(event) if needed != 'label' else type(event).__name__.lower()}` event needs `{needed}`")
+        raise Malformed(f"a `{event.__struct_config__.tag}` event names its `{needed}`")
     if words is not None and getattr(event, words[0]) not in words[1]:
         raise Malformed(f"`{words[0]}` is one of {', '.join(words[1])}")
     for name in objects:
