@@ -72,26 +72,37 @@ class Gate:
             event = structs.replace(event, at=self._clock() - self._zero)
         return self.session.observe(event) if self.mode == "shadow" else self.session.step(event)
 
-    def begin(self, label: str, payload: dict[str, Any], *, key: str | None = None, id: str | None = None) -> Pass:
-        """Asks for a call before it runs; raises ``duly.Refused``. What is begun must be settled or failed."""
+    def begin(
+        self, label: str, payload: dict[str, Any] | None, *, key: str | None = None, id: str | None = None
+    ) -> Pass:
+        """Asks for a call before it runs; raises ``duly.Refused``. What is begun must be settled or failed.
+
+        ``payload`` None stands for arguments that are no plain values, which only shadow lets by.
+        """
         inside = _INSIDE.get()
         parent = inside[1] if inside is not None and inside[0] is self else None
         shadow = self.mode == "shadow"
         if shadow and id is None:
             id = self.session.number()
-        verdict = self.step(Called(label, payload, id=id, key=key, parent=parent, batch=_BATCH.get()))
+        asked: Any = payload if payload is not None else ["no plain values"]
+        verdict = self.step(Called(label, asked, id=id, key=key, parent=parent, batch=_BATCH.get()))
         if isinstance(verdict, Allowed):
-            ready = verdict.payload if verdict.payload is not None else payload
+            ready = verdict.payload if verdict.payload is not None else payload or {}
             return Pass(verdict.id or id or "", label, ready, verdict, verdict.recorded, verdict.replayed)
         if not shadow:
             raise Refused(verdict)
-        return Pass(id or "", label, payload, verdict)
+        return Pass(id or "", label, payload or {}, verdict)
 
     def judged(self, label: str, read: Callable[[], Any]) -> Any:
-        """What ``read`` gives as the arguments of a call; raises ``duly.Refused`` where they are no plain values."""
+        """What ``read`` gives as the arguments of a call, which are plain values.
+
+        Otherwise it raises ``duly.Refused``; in shadow, where the call runs all the same, it gives None.
+        """
         try:
             return read()
         except Exception as error:
+            if self.mode == "shadow":
+                return None
             verdict = Unrecognized((malformed(f"`{label}`: {error}"),))
             self.session.note(Called(label), verdict)
             raise Refused(verdict) from error

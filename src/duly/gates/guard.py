@@ -7,6 +7,7 @@ from typing import Any, TypeVar, overload
 
 from duly.session.session import Session
 from duly.values.errors import fault
+from duly.values.plain import Malformed
 
 from .gate import Gate, Pass
 from .objects import arguments_of, payload_of
@@ -58,10 +59,14 @@ def _wrapped(gate: Gate, function: F, label: str, project: Project | None) -> F:
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Pass, inspect.BoundArguments]:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        given = _named(signature, bound)
-        payload = gate.judged(label, lambda: arguments_of(project(dict(given)) if project is not None else given))
+
+        def read() -> Any:
+            given = _named(signature, bound)
+            return arguments_of(project(given) if project is not None else given)
+
+        payload = gate.judged(label, read)
         call = gate.begin(label, payload)
-        if project is None and call.payload is not payload:
+        if project is None and payload is not None and call.payload is not payload:
             _rebind(signature, bound, payload, call.payload)
         return call, bound
 
@@ -241,6 +246,10 @@ def _named(signature: inspect.Signature, bound: inspect.BoundArguments) -> dict[
             continue
         value = bound.arguments[name]
         if parameter.kind is parameter.VAR_KEYWORD:
+            # what is judged under a name is what runs under it
+            twice = given.keys() & value.keys()
+            if twice:
+                raise Malformed(f"`{min(twice)}` is given twice")
             given.update(value)
         elif parameter.kind is parameter.VAR_POSITIONAL:
             if value:

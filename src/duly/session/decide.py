@@ -34,7 +34,7 @@ from .act import called, sent
 from .close import closed
 from .hear import heard
 from .people import decided, ordered
-from .refuse import malformed
+from .refuse import malformed, named
 from .settle import failed, returned
 from .time import passed
 
@@ -64,7 +64,8 @@ def judge(contract: Contract, state: State, event: Event, happened: bool) -> Ans
     except Malformed as error:
         if happened and type(event) is Called and event.id is not None and event.id not in state.open:
             # it ran all the same, so its result is awaited
-            state = structs.replace(state, open={**state.open, event.id: Open(event.label, event.payload, event.batch)})
+            record = Open(named(event, contract.acts.get(named(event, None))), event.payload, event.batch)
+            state = structs.replace(state, open={**state.open, event.id: record})
         return Unrecognized((malformed(str(error)),)), state
     except Exception as error:
         # an error of ours is never a yes, and it leaves the state as it was
