@@ -66,13 +66,14 @@ def _steps(contract: Contract, state: State, point: Point) -> list[tuple[str, Po
     cursors, facts = point
     found: list[tuple[str, Point]] = []
     for label, plan in contract.acts.items():
-        if plan.label != label or plan.silent or plan.message:
+        if plan.label != label or plan.silent or (plan.message and not plan.rows):
             continue
         if facts & plan.want != plan.want or any(state.data[slot] >= limit for slot, limit in plan.limits):
             continue
+        verb = "say" if plan.message else "call"
         for at in _acted(contract, plan.rows, cursors):
             for after in _answered(contract, label, at):
-                found.append((f"call `{label}`", (after, facts | plan.wins)))
+                found.append((f"{verb} `{label}`", (after, facts | plan.wins)))
     for label, hearing in contract.hearings.items():
         if label not in contract.messages and label in contract.acts and not _heard_only(contract, label):
             continue
