@@ -90,8 +90,8 @@ def test_unbound_variables_are_all_reported_with_suggestions():
         compile_text("rec Loop.!{a.loop, b.Other, c.Loop}.!d.Z")
     assert [(fault.span.text(), fault.help) for fault in caught.value.diagnostics] == [
         ("loop", "did you mean `Loop`?"),
-        ("Other", 'a label with a dot is quoted: `"b.Other"`; an act begins with `!` or `?`'),
-        ("Z", 'a label with a dot is quoted: `"d.Z"`; an act begins with `!` or `?`'),
+        ("Other", 'write `rec Other.` before; if `b.Other` is one label, quote it: `"b.Other"`'),
+        ("Z", 'write `rec Z.` before; if `d.Z` is one label, quote it: `"d.Z"`'),
     ]
 
 

@@ -62,7 +62,9 @@ def step_text(step: Step, *, side: bool = True) -> str:
     out = (step.side if side else "") + label
     if step.outcome is not None:
         out += "=" + name_text(step.outcome)
-    return out + clauses_text(step.guards, step.binds, otherwise=step.otherwise)
+    if step.guards or step.binds or step.otherwise:
+        out += clauses_text(step.guards, step.binds, otherwise=step.otherwise)
+    return out
 
 
 def clauses_text(guards: tuple[Guard, ...], binds: tuple[Bind, ...], *, otherwise: bool = False) -> str:

@@ -195,7 +195,7 @@ def _unbound(written: Written, at: int, name: str, known: list[str]) -> Diagnost
     before = written.source.text[: span.start].rstrip()
     if not help and before.endswith(".") and at and type(written.protocol.nodes[at - 1]) is Step:
         label = written.protocol.nodes[at - 1].label  # type: ignore[union-attr]
-        help = f'a label with a dot is quoted: `"{label}.{name}"`; an act begins with `!` or `?`'
+        help = f'write `rec {name}.` before; if `{label}.{name}` is one label, quote it: `"{label}.{name}"`'
     if not help:
         help = f"write `rec {name}.` before, or `!{name}` or `?{name}` for a step"
     return Diagnostic(code="unbound", message=f"unbound recursion variable `{name}`", span=span, help=help)
