@@ -1,8 +1,8 @@
-"""What stands in the README and in docs/ runs: blocks of one page share a folder and a namespace, in the order of the page.
+"""What stands in the README and in docs/ runs: blocks of one page share a folder and a namespace, in their order.
 
-    ```python            is executed; a ```text block directly behind it (or behind one line of prose) is what it prints
-    ```console, ```sh    lines that begin with `$ ` are run in a shell; the lines below are found in the output, in order
-    ```yaml NAME         (or json, python …) is written to the file of that name; yaml with `duly: 1` must load
+```python            is executed; a ```text block directly behind it (or behind one line of prose) is what it prints
+```console, ```sh    lines that begin with `$ ` are run in a shell; the lines below are found in the output, in order
+```yaml NAME         (or json, python …) is written to the file of that name; yaml with `duly: 1` must load
 """
 
 import contextlib

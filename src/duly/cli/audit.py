@@ -25,8 +25,8 @@ def audit(
 ) -> None:
     """Holds recorded runs to a contract and says which of them violate it.
 
-    Reads duly's own trace, chat messages (OpenAI and Anthropic), tau-bench and tau2 results; the format is recognised
-    by what a file holds. Folders are searched for .json, .jsonl, .ndjson and .traj files.
+    Reads duly's own trace, chat messages (OpenAI and Anthropic), tau-bench and tau2 results, and step logs; the format
+    is recognised by what a file holds. Folders are searched for .json, .jsonl, .ndjson and .traj files.
 
     \b
     Examples:
