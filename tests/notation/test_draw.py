@@ -20,14 +20,14 @@ SIDES = compile_text("!s.(rec X.!{a.X, b} || ?c).!d")
 
 def test_text_shows_states_arrows_and_ends():
     assert draw_text(DESK) == (
-        ">  0\n     ?ask  ->  0\n     !get  ->  1\n     ?bye  ->  2\n   1\n     ?get  ->  0\n * 2\n"
+        ">  L\n     ?ask  ->  L\n     !get  ->  1\n     ?bye  ->  2\n   1\n     ?get  ->  L\n * 2\n"
     )
     assert "     2 || 3  ->  4\n" in draw_text(SIDES)
 
 
 def test_mermaid_draws_states_forks_and_ends():
     assert draw_mermaid(DESK).splitlines() == [
-        "stateDiagram-v2", '    state "0" as s0', '    state "1" as s1', '    state "2" as s2', "    [*] --> s0",
+        "stateDiagram-v2", '    state "L" as s0', '    state "1" as s1', '    state "2" as s2', "    [*] --> s0",
         "    s0 --> s0 : ?ask", "    s0 --> s1 : !get", "    s0 --> s2 : ?bye",
         "    s1 --> s0 : ?get", "    s2 --> [*]",
     ]  # fmt: skip

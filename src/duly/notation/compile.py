@@ -248,9 +248,22 @@ class _Work:
             arcs=tuple(self._arc(number[origin], place, number[target]) for origin, place, target in leaving),
             forks=forks,
             regions=self._regions(order) if forks else (),
+            names=self._names(number),
             text=protocol_text(written.protocol),
             notes=tuple(_in_order([*notes, *self._dead_text(leaving)])),
         )
+
+    def _names(self, number: dict[int, int]) -> dict[int, str]:
+        """A state that a `rec` begins is called as its variable; the outer one names it, and no name is given twice."""
+        names: dict[int, str] = {}
+        given: set[str] = set()
+        for place in sorted(self.loop_slots):
+            state = number.get(self._settled(-1 - self.loop_slots[place]))
+            name: str = self.nodes[place].name  # type: ignore[union-attr]
+            if state is not None and state not in names and name not in given:
+                names[state] = name
+                given.add(name)
+        return names
 
     def _regions(self, order: list[int]) -> tuple[int, ...]:
         """Regions numbered anew, in the order in which their states are met."""
