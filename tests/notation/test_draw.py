@@ -22,7 +22,7 @@ def test_text_shows_states_arrows_and_ends():
     assert draw_text(DESK) == (
         ">  L\n     ?ask  ->  L\n     !get  ->  1\n     ?bye  ->  2\n   1\n     ?get  ->  L\n * 2\n"
     )
-    assert "     2 || 3  ->  4\n" in draw_text(SIDES)
+    assert "     X || 3  ->  4\n" in draw_text(SIDES)
 
 
 def test_mermaid_draws_states_forks_and_ends():
