@@ -66,7 +66,7 @@ def _steps(contract: Contract, state: State, point: Point) -> list[tuple[str, Po
     cursors, facts = point
     found: list[tuple[str, Point]] = []
     for label, plan in contract.acts.items():
-        if plan.label != label or plan.silent or (plan.message and not plan.rows):
+        if plan.label != label or plan.silent or (plan.message and not plan.rows and not contract.says(label)):
             continue
         if facts & plan.want != plan.want or any(state.data[slot] >= limit for slot, limit in plan.limits):
             continue
@@ -75,6 +75,8 @@ def _steps(contract: Contract, state: State, point: Point) -> list[tuple[str, Po
             for after in _answered(contract, label, at):
                 found.append((f"{verb} `{label}`", (after, facts | plan.wins)))
     for label, hearing in contract.hearings.items():
+        if contract.says(label) or (label not in contract.messages and not hearing.rows):
+            continue
         if label not in contract.messages and label in contract.acts and not _heard_only(contract, label):
             continue
         for at in _heard(contract, hearing.rows, cursors):
@@ -136,4 +138,4 @@ def _heard(contract: Contract, rows: tuple[Row, ...], cursors: tuple[int, ...]) 
             targets = {move} if type(move) is int else {edge.target for edge in move}
             following += [place(contract, row.protocol, at, slot, target) for target in sorted(targets)]
         points = following
-    return [] if points == [cursors] and not rows else points
+    return points
