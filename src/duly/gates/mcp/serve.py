@@ -1,0 +1,70 @@
+"""Runs a proxy over standard input and output, or over HTTP."""
+
+import json
+from typing import Any
+
+from mcp.server.lowlevel.server import NotificationOptions
+
+from . import wire
+from .proxy import Proxy
+
+
+async def serve_stdio(proxy: Proxy) -> None:
+    """Until the client closes standard input."""
+    options = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+    async with wire.stdio() as (incoming, outgoing):
+        await proxy.server.run(incoming, outgoing, proxy.server.create_initialization_options(options))
+
+
+async def serve_http(proxy: Proxy, host: str, port: int) -> None:
+    """Until the process is told to stop."""
+    import uvicorn
+
+    app: Any = proxy.server.streamable_http_app(host=host)
+    config = uvicorn.Config(Strict(app), host=host, port=port, log_level="warning", lifespan="on")
+    await uvicorn.Server(config).serve()
+
+
+class Strict:
+    """An ASGI application that turns away bodies which are no well formed message."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http" or scope["method"] != "POST":
+            return await self._app(scope, receive, send)
+        body = b""
+        while True:
+            part = await receive()
+            if part["type"] != "http.request":
+                return None
+            body += part.get("body", b"")
+            if len(body) > LONGEST or not part.get("more_body"):
+                break
+        if len(body) <= LONGEST:
+            try:
+                wire.message(body)
+            except wire.Faulty as fault:
+                return await _refuse(send, fault)
+        given = False
+
+        async def again() -> Any:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        return await self._app(scope, again, send)
+
+
+async def _refuse(send: Any, fault: wire.Faulty) -> None:
+    data = json.dumps(fault.answer().model_dump(by_alias=True, mode="json", exclude_unset=True)).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(data)).encode())]
+    await send({"type": "http.response.start", "status": 400, "headers": headers})
+    await send({"type": "http.response.body", "body": data})
+
+
+LONGEST = 4 * 1024 * 1024
+"""Bytes of a body; the SDK answers longer ones itself."""
