@@ -67,7 +67,8 @@ class Plan(Struct, frozen=True):
     ``straight`` are the moves by position where the contract has one cursor and this label speaks of it. A ``plain``
     plan needs nothing looked up: no preparation of arguments, no search for uncertain calls, at most one cursor.
     ``said`` are the same moves where the label may be a message, and nothing but the protocol asks about it; ``answer``
-    those of its result; ``judged`` says that conditions name the outcome.
+    those of its result; ``judged`` says that conditions name the outcome, ``reads`` that
+    something looks into the result.
     """
 
     label: str
@@ -86,6 +87,7 @@ class Plan(Struct, frozen=True):
     said: dict[int, Any] | None = None
     answer: dict[int, Any] | None = None
     judged: bool = False
+    reads: bool = False
     moved: tuple[int, ...] = ()
     checked: bool = False
     once: bool = False

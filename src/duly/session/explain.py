@@ -13,7 +13,7 @@ from duly.values.plain import write_json
 from duly.values.source import Span
 from duly.values.verdict import Legal, Reason, Repair
 
-from .move import find
+from .move import ended, find
 
 REMEMBERED = 4096
 """Entries that a contract remembers of what is expected where; emptied when full."""
@@ -125,6 +125,9 @@ class Why(Struct, eq=False):
         row = next(row for row in self.plan.rows if row.protocol == line.number)
         _, move = find(row, state.cursors)
         expected = ways(self.contract, state, line.number)
+        if move is None and not expected and ended(line, state.cursors):
+            message = f"`{label}` comes after the end of the protocol"
+            return Reason(line.id, "ended", message, got=got, help="nothing more is to be done in this session")
         if move is None:
             where = state_name(self.contract, state, line)
             message = f"`{label}` has no place in the protocol {where}"

@@ -4,9 +4,9 @@ from typing import Any
 
 from msgspec import structs
 
-from duly.machine.build import enter
 from duly.machine.contract import Contract
 from duly.machine.ir import Edge, Line, Row, State
+from duly.machine.rows import enter
 from duly.values.expr import UNSET, reach
 
 Bound = tuple[tuple[str, Any, Any], ...]

@@ -8,7 +8,7 @@ from duly.machine.contract import Contract
 from duly.machine.ir import EMPTY, NOTHING, Held, Line, More, Open, Plan, Row, State, Waiting
 from duly.values.event import Failed, Returned
 from duly.values.expr import reach, same
-from duly.values.plain import Malformed
+from duly.values.plain import Malformed, as_data
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
 from .move import find, hears, learn, own, turn, unbind
@@ -47,13 +47,15 @@ def returned(contract: Contract, state: State, event: Returned, happened: bool) 
     outcome = event.outcome
     if outcome is None:
         outcome = outcome_of(contract, call, event.payload)
-    return settled(contract, state, identity, call, outcome, event.payload)
+    payload = as_data(event.payload) if plan is not None and plan.reads else event.payload
+    return settled(contract, state, identity, call, outcome, payload)
 
 
 def outcome_of(contract: Contract, call: Open, result: Any) -> str:
     """The outcome that the contract's conditions give a result: the first that is true, ``ok`` where none is.
 
-    One that cannot be worked out is ``error``; ``~`` stands for a result that leaves the call uncertain.
+    A text that is one JSON object or array is read as text first, then as that. A condition that cannot be worked out
+    either way is ``error``; ``~`` stands for a result that leaves the call uncertain.
     """
     conditions = contract.outcomes.get(call.label)
     if conditions is None:
@@ -61,6 +63,9 @@ def outcome_of(contract: Contract, call: Open, result: Any) -> str:
     values = {"args": call.args, "result": result, "facts": contract.terms.facts}
     for outcome, condition in conditions:
         answer = condition(values)
+        if answer is None and type(result) is str:
+            # a condition that makes no sense of the text may speak of the data that the text holds
+            answer = condition({**values, "result": as_data(result)})
         if answer is True:
             return outcome
         if answer is None:
@@ -234,10 +239,11 @@ def _paired(contract: Contract, state: State, event: Returned) -> str | None:
     plan = contract.acts.get(state.open[mine[0]].label)
     fields = plan.tool.pairs if plan is not None and plan.tool is not None else ()
     if fields:
+        told = as_data(event.payload)
         mine = [
             identity
             for identity in mine
-            if all(same(reach(state.open[identity].args, (field,)), reach(event.payload, (field,))) for field in fields)
+            if all(same(reach(state.open[identity].args, (field,)), reach(told, (field,))) for field in fields)
         ]
     if len(mine) != 1 or not fields:
         raise Malformed(f"`{event.label}` has several open calls; a result names the one it answers by `id`")

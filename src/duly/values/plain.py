@@ -117,6 +117,17 @@ def read_json(text: str | bytes, *, limit: int = 64 * 1024 * 1024) -> Any:
     return _copy(value, 0, "value") if isinstance(value, (dict, list, str)) else value
 
 
+def as_data(result: Any) -> Any:
+    """A result as conditions and bindings see it: text that is one JSON object or array is read as that, since most
+    transports hand results on as text. Anything else stays what it is."""
+    if type(result) is str and result.lstrip()[:1] in ("{", "["):
+        try:
+            return read_json(result)
+        except Malformed:
+            return result
+    return result
+
+
 def write_json(value: Any) -> str:
     """A plain value as JSON text in one line, keys in the order they have, decimals as numbers."""
     return _ENCODER.encode(value).decode()
