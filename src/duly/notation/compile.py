@@ -249,7 +249,7 @@ class _Work:
             forks=forks,
             regions=self._regions(order) if forks else (),
             names=self._names(number),
-            text=protocol_text(written.protocol),
+            text=protocol_text(written.protocol, self.structure),
             notes=tuple(_in_order([*notes, *self._dead_text(leaving)])),
         )
 

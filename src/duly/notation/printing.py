@@ -2,15 +2,15 @@
 
 from duly.values.errors import fault
 from duly.values.expr import Bind, Guard, Literal, Register
-from duly.values.protocol import Jump, Loop, Mark, Protocol, Step, brackets
+from duly.values.protocol import Brackets, Jump, Loop, Mark, Protocol, Step, brackets
 
 from .word import NUMBER, UNRECOGNIZED, is_word, literal_text, name_text, quoted
 
 
-def protocol_text(protocol: Protocol) -> str:
+def protocol_text(protocol: Protocol, structure: Brackets | None = None) -> str:
     """The text of a tree; raises DulyError where a node says what cannot be written (an empty label, NaN)."""
     nodes = protocol.nodes
-    structure = brackets(nodes)
+    structure = structure if structure is not None else brackets(nodes)
     out: list[str] = []
     stack: list[tuple[str, str]] = []  # per open bracket: how its parts are separated, the side its branches share
     bare_sides = len(nodes) > 0 and nodes[0] is Mark.SIDES and structure.parts[0][-1] == len(nodes)
