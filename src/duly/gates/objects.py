@@ -1,5 +1,6 @@
 """Python objects as payloads: what a tool takes and returns, as plain values that rules can read."""
 
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ def arguments_of(value: Any) -> Any:
         return plain(value)
     except Malformed:
         try:
-            built = msgspec.to_builtins(value, str_keys=True, enc_hook=_unknown)
+            built = msgspec.to_builtins(value, str_keys=True, builtin_types=(Decimal,), enc_hook=_unknown)
         except Exception as error:
             raise Malformed(f"the arguments are no plain values: {str(error)[:120]}") from None
         return plain(built)
