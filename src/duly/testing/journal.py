@@ -33,6 +33,8 @@ def check_journal(make: Make, *, writers: int = 4) -> None:
         journal = make(check.__name__.lstrip("_"))
         try:
             check(journal)
+        except JournalError as error:
+            raise AssertionError(f"an error where all is well ({check.__name__.lstrip('_')}): {error}") from error
         finally:
             journal.close()
     lets_one_thread_win(make, writers)
@@ -90,6 +92,7 @@ def _is_all_or_nothing(journal: Journal) -> None:
             pass
         else:
             raise AssertionError("records that do not follow the last one are refused")
+    holds(journal.length("s") == 1, "of records appended together all are kept or none")
     bad = note(2, Sent("\ud800"))
     try:
         journal.append("s", [note(1), bad], expected=1)
