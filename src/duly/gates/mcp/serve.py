@@ -1,7 +1,11 @@
 """Runs a proxy over standard input and output, or over HTTP."""
 
 import json
+import socket
+from contextlib import nullcontext
 from typing import Any
+
+from anyio.abc import TaskStatus
 
 from mcp.server.lowlevel.server import NotificationOptions
 
@@ -22,7 +26,22 @@ async def serve_http(proxy: Proxy, host: str, port: int) -> None:
 
     app: Any = proxy.server.streamable_http_app(host=host)
     config = uvicorn.Config(Strict(app), host=host, port=port, log_level="warning", lifespan="on")
+    config.timeout_graceful_shutdown = 2
     await uvicorn.Server(config).serve()
+
+
+async def listen(app: Any, host: str, port: int, *, task_status: TaskStatus[int]) -> None:
+    """Serves a small application beside the proxy; says the port, which may be given as 0."""
+    import uvicorn
+
+    class Beside(uvicorn.Server):
+        # the process has one handler for each signal, and it is not this one's
+        def capture_signals(self) -> Any:
+            return nullcontext()
+
+    with socket.create_server((host, port)) as bound:
+        task_status.started(bound.getsockname()[1])
+        await Beside(uvicorn.Config(app, log_level="error", lifespan="off")).serve([bound])
 
 
 class Strict:

@@ -1,0 +1,96 @@
+"""What the gate makes of a server's result, and what it answers in a server's place."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from duly.values.plain import Malformed, read_json
+from duly.values.verdict import Reason, Refusal, Verdict, refusal_text, shorten
+
+META: Final = "duly/verdict"
+"""Where in ``_meta`` a refusal says in data what its text says in words."""
+LONGEST: Final = 4 * 1024 * 1024
+"""Bytes of a text that are looked at as JSON."""
+
+
+def payload(found: Mapping[str, Any]) -> Any:
+    """The result as the contract sees it: the structured content, else the JSON of the text, else the text.
+
+    Several blocks are a list, so that no condition sees the first row only.
+    """
+    structured = found.get("structuredContent")
+    if structured is not None:
+        return structured
+    content = found.get("content")
+    blocks = content if isinstance(content, list) else []
+    values = [_value(block) for block in blocks]
+    return values[0] if len(values) == 1 else values
+
+
+def _value(block: Any) -> Any:
+    if not isinstance(block, Mapping) or block.get("type") != "text":
+        return block
+    text = block.get("text")
+    if not isinstance(text, str) or len(text) > LONGEST or text[:1] not in ("{", "["):
+        return text
+    try:
+        return read_json(text)
+    except Malformed:
+        return text
+
+
+def sendable(value: Any) -> Any:
+    """A plain value as the wire carries it: decimals become numbers."""
+    kind = type(value)
+    if kind is Decimal:
+        return int(value) if value == value.to_integral_value() else float(value)
+    if kind is dict:
+        return {key: sendable(item) for key, item in value.items()}
+    if kind is list:
+        return [sendable(item) for item in value]
+    return value
+
+
+def refusal(verdict: Verdict, *, show: tuple[str, ...], structured: bool) -> dict[str, Any]:
+    """A refused call as a tool error that a model can act on.
+
+    ``structured`` says whether the tool leaves room for structured content of another kind than its own.
+    """
+    assert isinstance(verdict, Refusal)
+    facts: dict[str, Any] = {"verdict": verdict.word}
+    if "reasons" in show:
+        facts["reasons"] = [_reason(reason) for reason in verdict.reasons[:5]]
+    repair = verdict.repair if "repair" in show else None
+    if repair is not None:
+        facts["repair"] = {"answer": repair.answer, "steps": list(repair.steps[:12])}
+    if "legal" in show:
+        facts["legal"] = [shorten(act.label, 100) for act in verdict.legal[:12]]
+    if verdict.halted:
+        facts["halted"] = True
+    if verdict.ticket is not None:
+        facts["ticket"] = verdict.ticket
+    return _error(refusal_text(verdict, show=show), facts, structured=structured)
+
+
+def trouble(kind: str, text: str, *, structured: bool = True) -> dict[str, Any]:
+    """A tool error about the call's way rather than about the contract."""
+    facts = {"verdict": "failed", "reasons": [{"rule": "gate", "kind": kind, "message": text}]}
+    return _error(text, facts, structured=structured)
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "rule": shorten(reason.rule, 200), "kind": reason.kind, "message": shorten(reason.message, 400)
+    }  # fmt: skip
+    if reason.expected:
+        out["expected"] = [shorten(each, 100) for each in reason.expected[:8]]
+    if reason.help:
+        out["help"] = shorten(reason.help, 400)
+    return out
+
+
+def _error(text: str, facts: dict[str, Any], *, structured: bool) -> dict[str, Any]:
+    out = {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {META: facts}}
+    if structured:
+        out["structuredContent"] = facts
+    return out

@@ -1,0 +1,296 @@
+"""The contract between client and server: which tools are shown, which calls pass, and what became of each."""
+
+import sys
+from secrets import token_hex
+from typing import Any, Final
+
+from duly.gates.gate import Pass
+from duly.machine.contract import Contract
+from duly.values.errors import DulyError, Refused
+from duly.values.verdict import Reason, Refusal, Verdict
+
+import anyio
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, PARSE_ERROR, REQUEST_TIMEOUT
+
+from .answer import payload, refusal, sendable, trouble
+from .flight import Context
+from .held import Held, hold, stateful
+from .key import Keys
+from .link import Link
+from .listing import Listing, fetch
+from .upstream import Upstream
+
+CUT: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, PARSE_ERROR})
+"""Errors after which nobody knows whether the server did what it was asked."""
+BAD_STATUS: Final = "Server returned an error response"
+"""What the SDK's HTTP client says of a status without a message of the server."""
+LISTING: Final = 60.0
+"""Seconds that a server has for one page of its list of tools."""
+AGAIN: Final = 1.0
+"""Seconds after which a list that lacks a tool is read anew."""
+
+
+class Keeper:
+    """Holds the calls of every session to one contract."""
+
+    def __init__(self, contract: Contract, keys: Keys, *, shadow: bool = False, named: bool = False, server: str = "") -> None:
+        self.contract = contract
+        self.shadow = shadow
+        self.tasks: Any = None
+        self._keys = keys
+        self._named = named or keys.header is not None or keys.field is not None
+        self._server = server
+        self._stateful = stateful(contract)
+        self._held: dict[str | None, Held] = {}
+        self._listings: dict[str | None, tuple[Listing, float]] = {}
+        self._shown: dict[str | None, tuple[Link, frozenset[str]]] = {}
+
+    def held(self, key: str | None) -> Held:
+        """The session of a key; raises MCPError where the contract needs a session and nobody names one."""
+        if key is None and self._stateful:
+            message = f"the contract remembers what happened, and this request belongs to no session: {self._keys.help()}"
+            raise MCPError(code=INVALID_PARAMS, message=message)
+        known = self._held.get(key)
+        if known is None:
+            id = key if key is not None else f"mcp-{token_hex(6)}"
+            known = hold(self.contract, id, named=key is not None and self._named, shadow=self.shadow)
+            self._held[key] = known
+        return known
+
+    def abilities(self, capabilities: dict[str, Any]) -> dict[str, Any]:
+        """What the server can do as far as the gate can hold it to the contract."""
+        out = {name: value for name, value in capabilities.items() if name != "tasks"}
+        if "tools" in out:
+            out["tools"] = {**(out["tools"] or {}), "listChanged": True}
+        return out
+
+    async def closed(self, link: Link) -> None:
+        self._shown.pop(link.key, None)
+        self._listings.pop(link.key, None)
+        held = self._held.pop(link.key, None)
+        if held is not None:
+            await held.close()
+
+    def label(self, name: str) -> str:
+        """The contract's name of a tool: with the server's where the contract writes it so."""
+        full = f"{self._server}/{name}"
+        return full if self._server and full in self.contract.acts else name
+
+    async def tools(self, link: Link, upstream: Upstream, context: Context) -> dict[str, Any]:
+        """The tools that may be called now, all in one page."""
+        link.stale = link.stale or not (upstream.capabilities.get("tools") or {}).get("listChanged")
+        listing = await self._listing(link, upstream)
+        shown = await self._visible(link, listing)
+        self._shown[link.key] = (link, shown)
+        tools = [tool for name, tool in listing.tools.items() if name in shown]
+        return {**listing.rest, "tools": tools, "ttlMs": 0, "cacheScope": "private"}
+
+    async def _listing(self, link: Link, upstream: Upstream, name: str | None = None) -> Listing:
+        known = self._listings.get(link.key)
+        now = anyio.current_time()
+        if known is not None and not link.stale:
+            listing, read = known
+            if name is None or name in listing.tools or now - read < AGAIN:
+                return listing
+        link.stale = False
+        try:
+            listing = await fetch(upstream, LISTING)
+        except BaseException:
+            link.stale = True
+            raise
+        self._listings[link.key] = (listing, now)
+        return listing
+
+    async def _visible(self, link: Link, listing: Listing) -> frozenset[str]:
+        if link.key is None and self._stateful:
+            held = hold(self.contract, "none", named=True, shadow=self.shadow)
+        else:
+            held = self.held(link.key)
+        if held.shadow:
+            return frozenset(listing.tools)
+        await held.catch_up()
+        legal = await held.legal()
+        return frozenset(
+            name for name in listing.tools if name not in listing.doubled and self._legal(self.label(name), legal)
+        )
+
+    def _legal(self, label: str, legal: frozenset[str]) -> bool:
+        contract = self.contract
+        plan = contract.acts.get(label)
+        if plan is None:
+            owners = contract.owners.get(label, ())
+            if not owners:
+                return not contract.closed
+            plan = contract.acts[owners[0]] if len(owners) == 1 else None
+        return plan is not None and plan.label in legal
+
+    async def refresh(self, key: str | None) -> None:
+        """Tells the session's clients that other tools are legal now, where they are and somebody has asked."""
+        known = self._shown.get(key)
+        listing = self._listings.get(key)
+        if known is None or listing is None:
+            return
+        link, before = known
+        shown = await self._visible(link, listing[0])
+        if shown != before:
+            self._shown[key] = (link, shown)
+            await link.changed("notifications/tools/list_changed")
+
+    async def call(self, link: Link, upstream: Upstream, context: Context, params: dict[str, Any]) -> dict[str, Any]:
+        name, args = params.get("name"), params.get("arguments")
+        if not isinstance(name, str) or not name or not (args is None or isinstance(args, dict)):
+            message = "a call has a `name`, and its `arguments` are one object"
+            raise MCPError(code=INVALID_PARAMS, message=message)
+        if "task" in params:
+            raise MCPError(code=INVALID_PARAMS, message="calls as tasks do not pass the gate; call without `task`")
+        if "requestState" in params or "inputResponses" in params:
+            raise MCPError(code=INVALID_PARAMS, message="the answers belong to no open question of this session")
+        try:
+            held = self.held(link.key)
+        except MCPError as error:
+            if not self.shadow and self.contract.terms.mode != "shadow":
+                raise
+            print(f"duly: a call was not watched: {error.error.message}", file=sys.stderr, flush=True)
+            return await link.carry(upstream, context, params)
+        args = dict(args or {})
+        if upstream.dead is not None:
+            return trouble("gone", f"`{name[:80]}` was not called: {upstream.dead}; nothing was done")
+        listing = Listing([], {})
+        try:
+            listing, ready = await self._prepared(held, link, upstream, name, args)
+            passed = await held.begin(self.label(name), ready)
+        except Refused as refused:
+            self._soon(link.key)
+            return refusal(
+                refused.verdict, show=self.contract.terms.show, structured=listing.structured(name)
+            )  # fmt: skip
+        if passed.replayed:
+            return {"content": [{"type": "text", "text": "answered from the record"}], "structuredContent": passed.recorded}
+        course = Call(self, held, link, passed, listing.structured(name))
+        sent = {**params, "arguments": sendable(passed.payload)}
+        if not passed.payload and "arguments" not in params:
+            del sent["arguments"]
+        tool = listing.tools.get(name) or {}
+        return await link.carry(upstream, context, sent, course=course, schema=tool.get("inputSchema"))
+
+    async def _prepared(
+        self, held: Held, link: Link, upstream: Upstream, name: str, args: dict[str, Any]
+    ) -> tuple[Listing, dict[str, Any]]:
+        """The arguments as the server's own schema wants them, where the contract has none; raises Refused."""
+        label = self.label(name)
+        declared = self.contract.tools.get(label)
+        own = declared is not None and declared.schema is not None
+        try:
+            listing = await self._listing(link, upstream, name)
+        except MCPError as error:
+            if own or held.shadow:
+                return Listing([], {}), args
+            why = f"the server's list of tools cannot be read: {error.error.message[:200]}"
+            raise await held.refuse(label, args, Reason("gate", "listing", why, got=f"!{label}")) from None
+        why = ""
+        if name in listing.doubled:
+            why = f"the server has two tools of the name `{name[:80]}`, and nobody can tell which would run"
+            reason = Reason("gate", "ambiguous", why, got=f"!{label}")
+        elif name not in listing.tools and not own:
+            why = f"the server lists no tool `{name[:80]}`"
+            reason = Reason("gate", "unlisted", why, got=f"!{label}", help="ask for the list of tools anew")
+        if why and not held.shadow:
+            raise await held.refuse(label, args, reason)
+        if own or name not in listing.tools or label not in self.contract.acts and self.contract.closed:
+            return listing, args
+        try:
+            ready, wrong = listing.preparer(name)(args)
+        except DulyError as error:
+            if held.shadow:
+                return listing, args
+            help = "give the tool a `schema` in the contract"
+            reason = Reason("schema", "schema", error.diagnostics[0].message, got=f"!{label}", help=help)
+            raise await held.refuse(label, args, reason) from None
+        if not wrong:
+            return listing, ready
+        if held.shadow:
+            return listing, args
+        text = "; ".join(message for _, message in wrong[:5])
+        raise await held.refuse(label, args, Reason("schema", "schema", text, got=f"!{label}", help="correct the arguments"))
+
+    def _soon(self, key: str | None) -> None:
+        if key in self._shown and self.tasks is not None:
+            self.tasks.start_soon(self._refreshed, key)
+
+    async def _refreshed(self, key: str | None) -> None:
+        try:
+            await self.refresh(key)
+        except Exception as error:
+            # a list that cannot be told anew is asked for anew, and calls are gated whatever it shows
+            print(f"duly: the list of tools was not announced: {error}", file=sys.stderr, flush=True)
+
+    async def tell(self, key: str | None, text: str, label: str | None) -> Verdict:
+        """A person's message, from the host."""
+        verdict = await self.held(key).hear(text, label)
+        await self.refresh(key)
+        return verdict
+
+    def sessions(self) -> list[str | None]:
+        return list(self._held)
+
+
+class Call:
+    """One admitted call on its way: it is settled once, by whatever ends it."""
+
+    def __init__(self, keeper: Keeper, held: Held, link: Link, passed: Pass, structured: bool) -> None:
+        self._keeper = keeper
+        self._held = held
+        self._link = link
+        self._pass = passed
+        self._structured = structured
+        self._over = False
+
+    async def returned(self, found: dict[str, Any]) -> dict[str, Any]:
+        outcome = "error" if found.get("isError") is True else None
+        verdict = await self._end(found, outcome)
+        if not self._held.shadow and isinstance(verdict, Refusal) and any(r.kind == "ensures" for r in verdict.reasons):
+            text = f"`{self._pass.label}` ran, and its result is withheld: {verdict.reasons[0].text()}"
+            return trouble("ensures", text, structured=self._structured)
+        return found
+
+    async def _end(self, found: dict[str, Any], outcome: str | None) -> Verdict | None:
+        if self._over:
+            return None
+        self._over = True
+        verdict = await self._held.settle(self._pass, payload(found), outcome)
+        self._keeper._soon(self._link.key)
+        return verdict
+
+    async def broke(self, error: MCPError, *, sent: bool) -> dict[str, Any]:
+        code, text = error.error.code, error.error.message
+        if sent and code not in CUT and not (code == INTERNAL_ERROR and text == BAD_STATUS):
+            await self._end({"structuredContent": {"error": {"code": code, "message": text}}}, "error")
+            raise error
+        name = self._pass.label
+        if await self._cut(text, sent=sent) == "none":
+            return trouble("gone", f"`{name}` did not run: {text[:300]}", structured=self._structured)
+        said = f"`{name}` was called, and nobody knows whether it ran: {text[:300]}; do not ask for it again before that is known"
+        return trouble("unknown", said, structured=self._structured)
+
+    async def gone(self, *, sent: bool, why: str) -> None:
+        await self._cut(why, sent=sent)
+
+    async def late(self, seconds: float) -> dict[str, Any]:
+        effect = await self._cut(f"no answer within {seconds:g} seconds", sent=True)
+        rest = "it changes nothing, so it may be asked for again"
+        if effect == "unknown":
+            rest = "nobody knows whether it ran; do not ask for it again before that is known"
+        text = f"`{self._pass.label}` has not answered within {seconds:g} seconds: {rest}"
+        return trouble("timeout", text, structured=self._structured)
+
+    async def _cut(self, why: str, *, sent: bool) -> str:
+        """The call broke off; what was never sent, and what changes nothing, had no effect."""
+        tool = self._held.contract.tools.get(self._pass.label)
+        harmless = not sent or (tool is not None and tool.effect == "none")
+        if not self._over:
+            # an answer that comes later settles what is uncertain; what is known to have had no effect is over
+            self._over = harmless
+            await self._held.fail(self._pass, "none" if harmless else "unknown", why)
+            self._keeper._soon(self._link.key)
+        return "none" if harmless else "unknown"
