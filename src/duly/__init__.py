@@ -6,8 +6,9 @@ to it: live, before a side effect, and later, over recorded runs.
 
 from typing import TYPE_CHECKING, Any
 
-from .machine.contract import Contract, merge
+from .machine.contract import Contract
 from .machine.graph import Graph
+from .machine.merge import merge
 from .machine.rules import at_most, must_precede
 from .machine.terms import Breaker, Example, LabelRule, Rule, Terms, Tool
 from .session.decide import decide, observe

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any, get_type_hints
 
 import msgspec
-from msgspec import structs
 
 from duly.values.errors import Diagnostic, DulyError
 from duly.values.plain import write_sorted
@@ -143,67 +142,6 @@ def _of(terms: Terms) -> Contract:
     return Contract.of(terms)
 
 
-def merge(contracts: Iterable[Contract]) -> Contract:
-    """One contract that holds a session to all of them.
-
-    The union of rules, protocols side by side over their own alphabets; conflicting declarations are errors.
-    """
-    found = list(contracts)
-    if len(found) == 1:
-        return found[0]
-    faults: list[Diagnostic] = []
-    merged: dict[str, dict[str, Any]] = {"tools": {}, "groups": {}, "aliases": {}, "labels": {}, "facts": {}}
-    for contract in found:
-        for part, into in merged.items():
-            for name, value in (getattr(contract.terms, part) or {}).items():
-                known = into.setdefault(name, value)
-                if _bare(known) != _bare(value):
-                    kind = {"tools": "tool", "groups": "group", "aliases": "alias", "labels": "label", "facts": "fact"}[
-                        part
-                    ]
-                    message = f"the {kind} `{name}` is declared in two ways"
-                    faults.append(
-                        Diagnostic(
-                            "merge", message, help="declare it once, or equally", span=getattr(value, "span", None)
-                        )
-                    )
-    rules: dict[Any, Rule] = {}
-    for contract in found:
-        for rule in contract.rules.values():
-            rules.setdefault((rule.id, repr(_bare(rule))), rule)
-    breakers = {contract.terms.breaker for contract in found} - {None}
-    if len(breakers) > 1:
-        faults.append(Diagnostic("merge", "two contracts set different breakers", help="set it in one of them"))
-    if faults:
-        raise DulyError(faults)
-    terms = [contract.terms for contract in found]
-    return Contract.of(
-        Terms(
-            name=" + ".join(term.name for term in terms if term.name),
-            version=" + ".join(term.version for term in terms if term.version),
-            mode="enforce" if any(term.mode == "enforce" for term in terms) else "shadow",
-            tools=merged["tools"] if any(term.tools is not None for term in terms) else None,
-            groups=merged["groups"],
-            aliases=merged["aliases"],
-            labels=merged["labels"],
-            facts=merged["facts"],
-            protocols=tuple(graph for term in terms for graph in term.protocols),
-            rules=tuple(rules.values()),
-            outside=tuple(dict.fromkeys(name for term in terms for name in term.outside)),
-            breaker=next(iter(breakers), None),
-            on_violation="halt" if any(term.on_violation == "halt" for term in terms) else "refuse",
-            show=tuple(part for part in terms[0].show if all(part in term.show for term in terms)),
-            count="effective" if any(term.count == "effective" for term in terms) else "attempted",
-            forever=any(term.forever for term in terms),
-            examples=tuple(example for term in terms for example in term.examples),
-        )
-    )
-
-
-def _bare(value: Any) -> Any:
-    return structs.replace(value, span=None) if hasattr(value, "span") else value
-
-
 def _outcomes(terms: Terms) -> dict[str, tuple[tuple[str, Condition], ...]]:
     """Per tool the conditions that name an outcome, ``error`` first; ``~`` stands for uncertain."""
     found: dict[str, tuple[tuple[str, Condition], ...]] = {}
@@ -269,6 +207,8 @@ def _meaning(contract: Contract) -> Any:
         "outside": sorted(terms.outside),
         "breaker": _plain(terms.breaker),
         "on_violation": terms.on_violation,
+        **({"forever": True} if terms.forever else {}),
+        **({"view": terms.view} if terms.view != "agent" else {}),
         "protocols": [
             {
                 "name": graph.name,
@@ -279,6 +219,7 @@ def _meaning(contract: Contract) -> Any:
                 "forks": {str(state): _plain(fork) for state, fork in graph.forks.items()},
                 "regions": list(graph.regions),
                 "view": graph.view,
+                **({"forever": True} if graph.forever else {}),
             }
             for graph in terms.protocols
         ],

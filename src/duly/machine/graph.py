@@ -47,7 +47,8 @@ class Graph(Struct, frozen=True):
     the session may end; a final state without arcs has ended. ``regions`` gives for each state the number of its
     region (empty where there is only one region), ``names`` the names of states where the notation has them,
     ``payloads`` the type name of a label's payload. ``text`` is the canonical print in the notation it came from, and
-    ``notes`` are the warnings about the text that the graph itself no longer shows (dead text, unused loops).
+    ``notes`` are the warnings about the text that the graph itself no longer shows (dead text, unused loops). One that
+    is meant to run ``forever`` owes no end.
     """
 
     source: Source
@@ -64,6 +65,7 @@ class Graph(Struct, frozen=True):
     notation: str = "strings"
     text: str = ""
     notes: tuple[Diagnostic, ...] = ()
+    forever: bool = False
 
     def span(self, arc: Arc) -> Span:
         return Span(self.source, arc.start, arc.end)

@@ -109,7 +109,7 @@ def protocols(
             acts=frozenset(label for side, label in places if side == "!" and label is not None),
             results=frozenset(label for side, label in places if side == "?" and label is not None),
             registers=frozenset(bind.register for arc in graph.arcs for bind in arc.binds),
-            forever=terms.forever,
+            forever=terms.forever or graph.forever,
         )
         lines.append(line)
         first = [graph.start] + [-1] * (regions - 1)

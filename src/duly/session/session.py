@@ -8,8 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from duly.machine.contract import Contract, merge
+from duly.machine.contract import Contract
 from duly.machine.ir import State
+from duly.machine.merge import merge
 from duly.values.errors import Refused, fault, suggest
 from duly.values.event import (
     Called,

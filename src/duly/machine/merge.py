@@ -1,0 +1,135 @@
+"""Several contracts as one: rules together, protocols side by side, each over its own names."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import structs
+
+from duly.values.errors import Diagnostic, DulyError
+
+from .contract import Contract
+from .graph import Graph
+from .names import Names
+from .rules import TEMPLATES
+from .terms import Rule, Terms
+
+KINDS = {"tools": "tool", "aliases": "alias", "labels": "label", "facts": "fact"}
+
+
+def merge(contracts: Iterable[Contract]) -> Contract:
+    """One contract that holds a session to all of them: it refuses what one of them refuses.
+
+    Groups and globs mean the tools of the contract that writes them. Raises DulyError where declarations conflict.
+    """
+    found = list(contracts)
+    if len(found) == 1:
+        return found[0]
+    faults: list[Diagnostic] = []
+    merged: dict[str, dict[str, Any]] = {part: {} for part in KINDS}
+    for contract in found:
+        for part, into in merged.items():
+            for name, value in (getattr(contract.terms, part) or {}).items():
+                if _bare(into.setdefault(name, value)) != _bare(value):
+                    message, span = f"the {KINDS[part]} `{name}` is declared in two ways", getattr(value, "span", None)
+                    faults.append(Diagnostic("merge", message, help="declare it once, or equally", span=span))
+    breakers = {contract.terms.breaker for contract in found} - {None}
+    if len(breakers) > 1:
+        faults.append(Diagnostic("merge", "two contracts set different breakers", help="set it in one of them"))
+    groups: dict[str, list[str]] = {}
+    graphs: list[Graph] = []
+    rules: dict[str, tuple[Rule, Rule]] = {}
+    doubles: list[Rule] = []
+    for contract in found:
+        own = _Own(contract, groups)
+        graphs += [own.graph(graph) for graph in contract.terms.protocols]
+        for rule in contract.rules.values():
+            mine, id, number = own.rule(rule), rule.id, 1
+            while id in rules and _bare(rules[id][1]) != _bare(structs.replace(mine, id=id)):
+                if _bare(rules[id][0]) != _bare(rule):
+                    doubles.append(mine)
+                    break
+                number += 1
+                id = f"{rule.id}~{number}"
+            else:
+                rules.setdefault(id, (rule, structs.replace(mine, id=id)))
+    outside, torn = _outside(found)
+    faults += [
+        Diagnostic("merge", f"`{name}` has a place in one contract, and another closes it out", help="say `outside`")
+        for name in torn
+    ]
+    if faults:
+        raise DulyError(faults)
+    terms = [contract.terms for contract in found]
+    return Contract.of(
+        Terms(
+            name=" + ".join(term.name for term in terms if term.name),
+            version=" + ".join(term.version for term in terms if term.version),
+            mode="enforce" if any(term.mode == "enforce" for term in terms) else "shadow",
+            tools=merged["tools"] if any(term.tools is not None for term in terms) else None,
+            groups=groups,
+            aliases=merged["aliases"],
+            labels=merged["labels"],
+            facts=merged["facts"],
+            protocols=tuple(graphs),
+            rules=(*(rule for _, rule in rules.values()), *doubles),
+            outside=outside if graphs else (),
+            breaker=next(iter(breakers), None),
+            on_violation="halt" if any(term.on_violation == "halt" for term in terms) else "refuse",
+            show=tuple(part for part in terms[0].show if all(part in term.show for term in terms)),
+            count="effective" if any(term.count == "effective" for term in terms) else "attempted",
+            examples=tuple(example for term in terms for example in term.examples),
+        )
+    )
+
+
+class _Own:
+    """One contract's groups and globs, written out, so that the tools of the others do not join them."""
+
+    def __init__(self, contract: Contract, groups: dict[str, list[str]]) -> None:
+        self._terms = contract.terms
+        self._names = Names(contract.terms)
+        self._groups = groups
+        for name in contract.terms.groups:
+            self._written(f"@{name}")
+
+    def _written(self, name: str) -> str:
+        """The member under the name that it has in the merged contract."""
+        if not name.startswith("@") and "*" not in name:
+            return name
+        base, number = name.removeprefix("@"), 1
+        members, key = sorted(self._names.members(name)), base
+        while self._groups.setdefault(key, members) != members:
+            number += 1
+            key = f"{base}~{number}"
+        return f"@{key}"
+
+    def rule(self, rule: Rule) -> Rule:
+        members = {part.name for part in TEMPLATES[rule.template].arguments if part.kind == "member"}
+        args = {name: self._written(value) if name in members else value for name, value in rule.args.items()}
+        return structs.replace(rule, args=args, excepting=tuple(map(self._written, rule.excepting)))
+
+    def graph(self, graph: Graph) -> Graph:
+        arcs = tuple(
+            structs.replace(arc, label=self._written(f"@{arc.label.removeprefix('@')}").removeprefix("@"))
+            if arc.group and arc.label is not None
+            else arc
+            for arc in graph.arcs
+        )
+        view = "client" if self._terms.view == "client" else graph.view
+        return structs.replace(graph, arcs=arcs, view=view, forever=graph.forever or self._terms.forever)
+
+
+def _outside(found: list[Contract]) -> tuple[tuple[str, ...], list[str]]:
+    """The tools that no protocol speaks of and none closes out; and those that one speaks of and another closes out."""
+    plans = [plan for contract in found for plan in contract.acts.values()]
+    shut = {plan.label for plan in plans if plan.silent}
+    spoken = {plan.label for plan in plans if plan.rows}
+    free = {name for contract in found for name in contract.tools}
+    for contract in found:
+        names = Names(contract.terms)
+        free.update(name for text in contract.terms.outside for name in names.members(text))
+    return tuple(sorted(free - shut - spoken)), sorted(shut & spoken)
+
+
+def _bare(value: Any) -> Any:
+    return structs.replace(value, span=None) if hasattr(value, "span") else value
