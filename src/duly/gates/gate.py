@@ -1,26 +1,33 @@
 """The gate: what stands between a decision and the world.
 
-It reads the clock, and only here are enforce and shadow told apart.
+It reads the clock, asks the guards outside the contract, and only here are enforce and shadow told apart.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from time import monotonic
-from typing import Any, Literal
+from functools import partial
+from time import monotonic, time
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
+from duly.journal.journal import Journal
+from duly.machine.contract import Contract
 from duly.session.refuse import malformed
 from duly.session.session import Session
 from duly.values.errors import Refused, fault
-from duly.values.event import Called, Event, Failed, Received, Returned, Sent
-from duly.values.verdict import Allowed, Refusal, Unrecognized, Verdict
+from duly.values.event import Called, Closed, Event, Failed, Received, Returned, Sent
+from duly.values.verdict import Allowed, Reason, Refusal, Unrecognized, Verdict, Violation
 
+from .asking import Asking, Job, room, surely, until
 from .labels import Classifier
+from .outside import Outside, answered, checked
+from .stored import Effect, Mode, StoredSession, Taken
 
-Mode = Literal["enforce", "shadow"]
+Action = Callable[[Event, Verdict], object]
+T = TypeVar("T")
 
 
 class Pass(Struct, frozen=True):
@@ -40,10 +47,21 @@ class Gate:
     In ``enforce`` a refused act raises ``duly.Refused`` and does not run; in ``shadow`` it runs, and the record says
     what enforce would have said. The mode is the one given here, else the contract's; an order of a
     person goes before both.
-    ``clock`` gives seconds that never fall.
+    ``clock`` gives seconds that never fall. ``guards`` are asked before a call is decided; ``actions`` are called with
+    each event and its verdict after both are recorded, and what they raise is recorded and changes nothing.
+
+    The methods that begin with ``a`` do the same for coroutines, and no loop stands still for a lock or a store.
     """
 
-    def __init__(self, session: Session, *, mode: Mode | None = None, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        session: Session,
+        *,
+        mode: Mode | None = None,
+        clock: Callable[[], float] = monotonic,
+        guards: Iterable[Outside] = (),
+        actions: Iterable[Action] = (),
+    ) -> None:
         if mode not in (None, "enforce", "shadow"):
             raise fault("gate", f"unknown mode `{mode}`", help="a mode is `enforce` or `shadow`")
         self.session = session
@@ -51,12 +69,44 @@ class Gate:
         self._clock = clock
         self._zero = clock() - session.state.at
         self._classifier: Classifier | None = None
-        _GATES.setdefault(session, self)
+        self._guards = checked(tuple(guards), session.contract)
+        self._actions = tuple(actions)
+        if not isinstance(session, StoredSession):
+            _GATES.setdefault(session, self)
+        elif session.gate is None:
+            session.gate = self
+
+    @classmethod
+    def open(
+        cls,
+        contract: Contract,
+        journal: Journal,
+        session: str,
+        *,
+        mode: Mode | None = None,
+        clock: Callable[[], float] = monotonic,
+        wall: Callable[[], float] = time,
+        wait: float = 10.0,
+        every: int = 200,
+        guards: Iterable[Outside] = (),
+        actions: Iterable[Action] = (),
+    ) -> "Gate":
+        """The gate of a session that a journal keeps: begun where the journal does not know it, else gone on with.
+
+        Any number of threads and processes may open one session at once. ``wait`` bounds in seconds how long a
+        decision waits for others; after that it is refused. A snapshot is kept after every ``every`` records. Calls of
+        processes that have ended are uncertain from now on. Raises JournalError where the journal cannot be used, and
+        DulyError where the session is held to another contract.
+        """
+        if mode not in (None, "enforce", "shadow"):
+            raise fault("gate", f"unknown mode `{mode}`", help="a mode is `enforce` or `shadow`")
+        stored = StoredSession(contract, journal, session, mode=mode, clock=clock, wall=wall, wait=wait, every=every)
+        return cls(stored, mode=mode, clock=clock, guards=guards, actions=actions)
 
     @classmethod
     def of(cls, session: Session) -> "Gate":
         """The gate of a session; one is made where it has none."""
-        known = _GATES.get(session)
+        known: Gate | None = session.gate if isinstance(session, StoredSession) else _GATES.get(session)
         return known if known is not None else cls(session)
 
     @property
@@ -68,9 +118,7 @@ class Gate:
 
     def step(self, event: Event) -> Verdict:
         """Decides an event that has no time yet; in shadow, as one that happens whatever the verdict."""
-        if event.at is None:
-            event = structs.replace(event, at=self._clock() - self._zero)
-        return self.session.observe(event) if self.mode == "shadow" else self.session.step(event)
+        return self._take([event])[0].verdict
 
     def begin(
         self, label: str, payload: dict[str, Any] | None, *, key: str | None = None, id: str | None = None
@@ -79,19 +127,21 @@ class Gate:
 
         ``payload`` None stands for arguments that are no plain values, which only shadow lets by.
         """
-        inside = _INSIDE.get()
-        parent = inside[1] if inside is not None and inside[0] is self else None
-        shadow = self.mode == "shadow"
-        if shadow and id is None:
-            id = self.session.number()
-        asked: Any = payload if payload is not None else ["no plain values"]
-        verdict = self.step(Called(label, asked, id=id, key=key, parent=parent, batch=_BATCH.get()))
-        if isinstance(verdict, Allowed):
-            ready = verdict.payload if verdict.payload is not None else payload or {}
-            return Pass(verdict.id or id or "", label, ready, verdict, verdict.recorded, verdict.replayed)
-        if not shadow:
-            raise Refused(verdict)
-        return Pass(id or "", label, payload or {}, verdict)
+        return _passed(self._take([self._call(label, payload, key, id, _BATCH.get())])[0])
+
+    def begin_all(self, calls: Sequence[tuple[str, dict[str, Any]]], *, batch: str) -> list[Pass | Refused]:
+        """Asks for the calls of one list in its order, before any of them runs; each is a Pass, or why it is refused.
+
+        All are recorded together. None of them permits another.
+        """
+        asked: list[Event] = [self._call(label, payload, None, None, batch) for label, payload in calls]
+        answers: list[Pass | Refused] = []
+        for taken in self._take(asked, listed=True):
+            try:
+                answers.append(_passed(taken))
+            except Refused as refused:
+                answers.append(refused)
+        return answers
 
     def judged(self, label: str, read: Callable[[], Any]) -> Any:
         """What ``read`` gives as the arguments of a call, which are plain values.
@@ -101,8 +151,10 @@ class Gate:
         try:
             return read()
         except Exception as error:
-            if self.mode == "shadow":
-                return None
+            return self._unjudged(label, error)
+
+    def _unjudged(self, label: str, error: Exception) -> None:
+        if self.mode != "shadow":
             verdict = Unrecognized((malformed(f"`{label}`: {error}"),))
             self.session.note(Called(label), verdict)
             raise Refused(verdict) from error
@@ -111,22 +163,176 @@ class Gate:
         """The call has returned."""
         return self.step(Returned(call.label, result, id=call.id, outcome=outcome))
 
-    def fail(self, call: Pass, effect: Literal["none", "unknown"], error: str) -> Verdict:
+    def fail(self, call: Pass, effect: Effect, error: str) -> Verdict:
         """The call broke off, with or without a possible effect."""
         return self.step(Failed(call.id, effect, error))
 
+    def receive(self, label: str | None, payload: Any = None) -> Verdict:
+        """A message that has its name already; None is one that nobody could name."""
+        return self.step(Received(label, payload))
+
     def hear(self, text: str) -> Verdict:
         """What a person said: named by the contract's labels, then received. Call it only where the text comes in."""
-        label = self._labels().classify(text)
-        return self.step(Received(label, {"text": text}))
+        return self.receive(self._labels().classify(text), {"text": text})
 
     def say(self, text: str) -> Verdict:
         """What the agent says, named by the labels that are declared ``from: agent``."""
         label = self._labels().classify(text, source="agent")
-        verdict = self.step(Sent(label, {"text": text}))
-        if isinstance(verdict, Refusal) and self.mode == "enforce":
-            raise Refused(verdict)
+        taken = self._take([Sent(label, {"text": text})])[0]
+        if isinstance(taken.verdict, Refusal) and not taken.happened:
+            raise Refused(taken.verdict)
+        return taken.verdict
+
+    def close(self) -> Verdict:
+        """Ends the session; what is owed is found."""
+        verdict = self.step(Closed())
+        self.leave()
         return verdict
+
+    def leave(self) -> None:
+        """Ends the use of the gate and not the session, which can be opened again; raises JournalError."""
+        if isinstance(self.session, StoredSession):
+            self.session.leave()
+
+    async def abegin(
+        self, label: str, payload: dict[str, Any] | None, *, key: str | None = None, id: str | None = None
+    ) -> Pass:
+        """``begin``; who is cancelled while it waits has not asked, who is cancelled later has not begun."""
+        event = self._call(label, payload, key, id, _BATCH.get())
+        if self._quick:
+            return _passed(self._take([event])[0])
+        asking, passes = Asking(), list[Pass]()
+
+        def ask() -> Pass | None:
+            taken = self._take([event], asking=asking)
+            if not taken:
+                return None
+            call = _passed(taken[0])
+            passes.append(call)
+            if not asking.answer():
+                self._unbegun(call)
+            return call
+
+        from anyio import get_cancelled_exc_class, to_thread
+
+        job = Job(ask)
+        try:
+            call = await to_thread.run_sync(job.run, limiter=room(), abandon_on_cancel=True)
+        except get_cancelled_exc_class():
+            fate = asking.give_up()
+            if fate == "asked":
+                await until(job.done)
+            elif fate == "answered" and passes:
+                await surely(partial(self._unbegun, passes[0]))
+            raise
+        assert call is not None, "only a question that was given up has no answer"
+        return call
+
+    def _unbegun(self, call: Pass) -> None:
+        if not call.replayed:
+            self.fail(call, "none", "given up before it began")
+
+    async def abegin_all(self, calls: Sequence[tuple[str, dict[str, Any]]], *, batch: str) -> list[Pass | Refused]:
+        """``begin_all``; who is cancelled is held until the calls are given back."""
+        work = partial(self.begin_all, calls, batch=batch)
+        if self._quick:
+            return work()
+        from anyio import get_cancelled_exc_class
+
+        answers: list[Pass | Refused] = []
+        try:
+            await surely(lambda: answers.extend(work()))
+        except get_cancelled_exc_class():
+            for call in answers:
+                if isinstance(call, Pass):
+                    await surely(partial(self._unbegun, call))
+            raise
+        return answers
+
+    async def ajudged(self, label: str, read: Callable[[], Any]) -> Any:
+        """``judged``; what reads the arguments runs here, what records a refusal does not."""
+        try:
+            return read()
+        except Exception as error:
+            return await self._surely(partial(self._unjudged, label, error))
+
+    async def asettle(self, call: Pass, result: Any, *, outcome: str | None = None) -> Verdict:
+        """``settle``; it is done even where the caller is cancelled."""
+        return await self._surely(partial(self.settle, call, result, outcome=outcome))
+
+    async def afail(self, call: Pass, effect: Effect, error: str) -> Verdict:
+        """``fail``; it is done even where the caller is cancelled."""
+        return await self._surely(partial(self.fail, call, effect, error))
+
+    async def astep(self, event: Event) -> Verdict:
+        return await self._surely(partial(self.step, event))
+
+    async def areceive(self, label: str | None, payload: Any = None) -> Verdict:
+        return await self._surely(partial(self.receive, label, payload))
+
+    async def ahear(self, text: str) -> Verdict:
+        return await self._surely(partial(self.hear, text))
+
+    async def asay(self, text: str) -> Verdict:
+        return await self._surely(partial(self.say, text))
+
+    async def aclose(self) -> Verdict:
+        return await self._surely(self.close)
+
+    @property
+    def _quick(self) -> bool:
+        """Whether deciding takes microseconds and waits for nothing but other such decisions."""
+        return not self._guards and not self._actions and not isinstance(self.session, StoredSession)
+
+    async def _surely(self, work: Callable[[], T]) -> T:
+        return work() if self._quick else await surely(work)
+
+    def _call(self, label: str, payload: Any, key: str | None, id: str | None, batch: str | None) -> Called:
+        inside = _INSIDE.get()
+        parent = inside[1] if inside is not None and inside[0] is self else None
+        asked: Any = payload if payload is not None else ["no plain values"]
+        return Called(label, asked, id=id, key=key, parent=parent, batch=batch)
+
+    def _take(self, events: Sequence[Event], *, listed: bool = False, asking: Asking | None = None) -> list[Taken]:
+        """Asks the guards, decides and records, and only then acts on it."""
+        if self._guards:
+            events = [self._guarded(event) if type(event) is Called else event for event in events]
+        session = self.session
+        if isinstance(session, StoredSession):
+            taken = session.take(events, listed=listed, asking=asking)
+        elif asking is None or asking.start():
+            taken = [self._taken(event) for event in events]
+        else:
+            taken = []
+        if self._actions:
+            for one in taken:
+                self._act(one)
+        return taken
+
+    def _taken(self, event: Event) -> Taken:
+        session = self.session
+        shadow = self.mode == "shadow"
+        if event.at is None:
+            event = structs.replace(event, at=self._clock() - self._zero)
+        if not shadow:
+            return Taken(event, session.step(event), False)
+        if type(event) is Called and event.id is None:
+            event = structs.replace(event, id=session.number())
+        return Taken(event, session.observe(event), True)
+
+    def _guarded(self, event: Called) -> Called:
+        answers = answered(self._guards, self.session.contract, event)
+        return event if answers is None else structs.replace(event, answers=answers)
+
+    def _act(self, taken: Taken) -> None:
+        for action in self._actions:
+            try:
+                action(taken.event, taken.verdict)
+            except Exception as error:
+                name = str(getattr(action, "__name__", "action"))
+                message = f"the action `{name}` failed: {type(error).__name__}: {str(error)[:200]}"
+                reason = Reason("action", "action", message, help="what was decided stands")
+                self.session.note(taken.event, Violation((reason,), finding=True))
 
     def _labels(self) -> Classifier:
         if self._classifier is None:
@@ -141,6 +347,19 @@ class Gate:
             yield
         finally:
             _INSIDE.reset(token)
+
+
+def _passed(taken: Taken) -> Pass:
+    """The pass of a call that may run; raises ``duly.Refused``."""
+    event: Any = taken.event
+    payload = event.payload if isinstance(event.payload, dict) else {}
+    verdict = taken.verdict
+    if isinstance(verdict, Allowed):
+        ready = verdict.payload if verdict.payload is not None else payload
+        return Pass(verdict.id or event.id or "", event.label, ready, verdict, verdict.recorded, verdict.replayed)
+    if not taken.happened:
+        raise Refused(verdict)
+    return Pass(event.id or "", event.label, payload, verdict)
 
 
 @contextmanager

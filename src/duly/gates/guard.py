@@ -7,6 +7,7 @@ from typing import Any, TypeVar, overload
 
 from duly.session.session import Session
 from duly.values.errors import fault
+from duly.values.event import Event, Failed, Returned
 from duly.values.plain import Malformed
 
 from .gate import Gate, Pass
@@ -56,34 +57,44 @@ def _wrapped(gate: Gate, function: F, label: str, project: Project | None) -> F:
         raise fault("guard", "a guarded function needs a name", help="guard(session, function, name=…)")
     signature = inspect.signature(function)
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Pass, inspect.BoundArguments]:
+    def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[inspect.BoundArguments, Callable[[], Any]]:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
 
         def read() -> Any:
-            given = _named(signature, bound)
-            return arguments_of(project(given) if project is not None else given)
+            named = _named(signature, bound)
+            return arguments_of(project(named) if project is not None else named)
 
-        payload = gate.judged(label, read)
-        call = gate.begin(label, payload)
+        return bound, read
+
+    def rebind(bound: inspect.BoundArguments, payload: Any, call: Pass) -> None:
         if project is None and payload is not None and call.payload is not payload:
             _rebind(signature, bound, payload, call.payload)
+
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Pass, inspect.BoundArguments]:
+        bound, read = given(args, kwargs)
+        payload = gate.judged(label, read)
+        call = gate.begin(label, payload)
+        rebind(bound, payload, call)
         return call, bound
 
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
-            call, bound = begin(args, kwargs)
+            bound, read = given(args, kwargs)
+            payload = await gate.ajudged(label, read)
+            call = await gate.abegin(label, payload)
+            rebind(bound, payload, call)
             if call.replayed:
                 return call.recorded
             try:
                 with gate.inside(call):
                     result = await function(*bound.args, **bound.kwargs)
             except BaseException as error:
-                _broke(gate, call, error)
+                await gate.astep(_end(gate, call, error))
                 raise
-            gate.settle(call, payload_of(result))
+            await gate.asettle(call, payload_of(result))
             return result
 
     elif inspect.isasyncgenfunction(function):
@@ -128,21 +139,27 @@ async def _awaited(gate: Gate, call: Pass, result: Any) -> Any:
         with gate.inside(call):
             value = await result
     except BaseException as error:
-        _broke(gate, call, error)
+        await gate.astep(_end(gate, call, error))
         raise
-    gate.settle(call, payload_of(value))
+    await gate.asettle(call, payload_of(value))
     return value
 
 
 def _broke(gate: Gate, call: Pass, error: BaseException) -> None:
+    gate.step(_end(gate, call, error))
+
+
+def _end(gate: Gate, call: Pass, error: BaseException) -> Event:
     """An error is a result of its own; what was cut off may have happened, unless the tool changes nothing."""
-    text = f"{type(error).__name__}: {error}"[:500]
+    try:
+        text = f"{type(error).__name__}: {error}"[:500].encode("utf-8", "backslashreplace").decode()
+    except Exception:  # an error that cannot be shown ends its call all the same
+        text = type(error).__name__
     if isinstance(error, CUT) or not isinstance(error, Exception):
         tool = gate.session.contract.tools.get(call.label)
         harmless = tool is not None and tool.effect == "none"
-        gate.fail(call, "none" if harmless else "unknown", text)
-    else:
-        gate.settle(call, {"error": text}, outcome="error")
+        return Failed(call.id, "none" if harmless else "unknown", text)
+    return Returned(call.label, {"error": text}, id=call.id, outcome="error")
 
 
 class _Stream(Generator[Any, Any, Any]):

@@ -96,6 +96,10 @@ class Journal(Protocol):
         """What became of the last call of this number."""
         ...
 
+    def begun(self, session: str, id: str) -> Record | None:
+        """The record that admitted the last call of this number."""
+        ...
+
     def sessions(self) -> Iterator[Summary]:
         """Every session, in the order in which they were noted."""
         ...

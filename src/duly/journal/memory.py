@@ -103,10 +103,16 @@ class MemoryJournal:
         return found_in([*reversed(until_reused(later)), first])
 
     def find_call(self, session: str, id: str) -> Found | None:
+        return found_in(self._of_call(session, id))
+
+    def begun(self, session: str, id: str) -> Record | None:
+        return next((record for record in self._of_call(session, id) if record.status == "open"), None)
+
+    def _of_call(self, session: str, id: str) -> Iterator[Record]:
         with self._lock:
             stream = self._stream(session)
             texts = [stream.records[place] for place in stream.calls.get(id, ())] if stream is not None else []
-        return found_in(read_record(text) for text in reversed(texts))
+        return map(read_record, reversed(texts))
 
     def sessions(self) -> Iterator[Summary]:
         with self._lock:

@@ -14,7 +14,8 @@ from msgspec import UNSET, Struct, UnsetType, structs
 from duly.machine.contract import Contract
 from duly.machine.ir import Open, State
 from duly.session.settle import outcome_of
-from duly.values.event import Called, Event, Failed, Found, Ordered, Returned
+from duly.session.time import FOREVER
+from duly.values.event import Called, Event, Failed, Found, Ordered, Returned, Sent
 from duly.values.plain import LONG, Malformed
 from duly.values.verdict import Allowed, Reason, Refusal, Verdict
 
@@ -198,6 +199,40 @@ def write_record(record: Record) -> bytes:
         raise Malformed(f"an event that cannot be written: {str(error)[:200]}") from None
 
 
+def writable(event: Event) -> Event:
+    """The event, if what is written of it can be read again as the same; raises Malformed."""
+    if type(event.at) in (int, float) and not -FOREVER < event.at < FOREVER:  # type: ignore[operator]
+        raise Malformed("`at` is not a finite number of seconds")
+    try:
+        again = _EVENTS.decode(_ENCODER.encode(event))
+    except (UnicodeEncodeError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        if "out of range" in str(error):
+            return event  # whole numbers that `read_record` knows how to read
+        raise Malformed(f"an event that cannot be written: {str(error)[:200]}") from None
+    if again.at != event.at:
+        raise Malformed("`at` is a number of seconds or an instant with a zone")
+    return event
+
+
+def legible(event: Event) -> Event:
+    """What can be kept of an event that was refused at the door: its texts, as far as they are texts."""
+    kept = {}
+    for name in event.__struct_fields__:
+        value = getattr(event, name)
+        if isinstance(value, str):
+            kept[name] = value[:1000].encode("utf-8", "backslashreplace").decode()
+        elif name in ("label", "id", "server", "order", "decision") and value is not None:
+            kept[name] = str(value)[:1000].encode("utf-8", "backslashreplace").decode()
+        else:
+            kept[name] = {} if name in ("usage", "tools") else None
+    if type(event) is Failed:
+        kept["effect"] = "unknown"
+    try:
+        return writable(type(event)(**{name: value for name, value in kept.items() if value is not None}))
+    except (Malformed, TypeError):
+        return Sent(None)
+
+
 def read_record(text: bytes | str) -> Record:
     """The record that a text says; raises Malformed. Numbers with a point or an exponent are read as decimals."""
     try:
@@ -220,4 +255,5 @@ def _integer(text: str) -> int | Decimal:
 
 
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
+_EVENTS: Final = msgspec.json.Decoder(Event, float_hook=Decimal)
 _DECODER: Final = msgspec.json.Decoder(Record, float_hook=Decimal)

@@ -193,10 +193,15 @@ class SqliteJournal:
         return found_in([*reversed(until_reused([self._record(session, text) for (text,) in later])), first])
 
     def find_call(self, session: str, id: str) -> Found | None:
+        return found_in(self._of_call(session, id))
+
+    def begun(self, session: str, id: str) -> Record | None:
+        return next((record for record in self._of_call(session, id) if record.status == "open"), None)
+
+    def _of_call(self, session: str, id: str) -> Iterator[Record]:
         number = self._number(session)
-        if number is None:
-            return None
-        return found_in(self._record(session, text) for (text,) in self._all(_CALL, (f"{number} {id}",)))
+        rows = self._all(_CALL, (f"{number} {id}",)) if number is not None else []
+        return (self._record(session, text) for (text,) in rows)
 
     def sessions(self) -> Iterator[Summary]:
         for number, id, *meta in self._all(

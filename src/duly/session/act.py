@@ -12,7 +12,7 @@ from duly.values.verdict import ALLOWED, Allowed, Reason, Verdict, Violation
 
 from .explain import Why
 from .move import bind, find, own, pick, place, remarked, reverted, rewound, touched
-from .refuse import again, calm, found, keyed, named, over, ran, refused, stopped, tallied, uncertain
+from .refuse import again, calm, found, guarded, keyed, named, over, ran, refused, stopped, tallied, uncertain
 from .settle import drained, finding, settle_act
 
 Answer = tuple[Verdict, State]
@@ -34,6 +34,7 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
             and event.key is None
             and event.parent is None
             and event.raw is None
+            and event.answers is None
         ):
             # at most one cursor is asked, bits and counts; nothing seldom is going on
             cursors, movers, data = state.cursors, state.movers, state.data
@@ -85,6 +86,10 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
         answered = keyed(contract, state, event, named(event, plan), args, happened)
         if answered is not None:
             return answered
+    if event.answers is not None:
+        answer = guarded(contract, state, event, named(event, plan), args)
+        if answer is not None:
+            return ran_on(contract, state, structs.replace(event, answers=None), answer[0]) if happened else answer
     if plan is None or plan.message or (plan.silent and not happened):
         return _unknown(contract, state, event, plan, args, identity, serial, happened)
     return _judged(contract, state, event, plan, args, identity, serial, faults, happened)
@@ -268,7 +273,8 @@ def _unknown(
 
 
 def ran_on(contract: Contract, state: State, event: Called | Sent, verdict: Verdict) -> Answer:
-    """An act that ran although the session is over or frozen: the books take it in, and the finding says so."""
+    """An act that ran although the session is over or frozen, or a guard did not say yes: the books take it in, and
+    the finding says so."""
     going = structs.replace(state, more=structs.replace(state.more, over=None, frozen=False))
     judged, after = (
         called(contract, going, event, True) if isinstance(event, Called) else sent(contract, going, event, True)

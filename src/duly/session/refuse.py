@@ -61,6 +61,26 @@ def keyed(contract: Contract, state: State, event: Called, name: str, args: Any,
     return None
 
 
+def guarded(contract: Contract, state: State, event: Called, name: str, args: Any) -> Answer | None:
+    """The answers of guards outside the contract, as a gate wrote them down: whatever is not True refuses."""
+    reasons = tuple(
+        Reason(guard, *_unanswered(guard, answer), got=f"!{name}", help="ask again once the guard would say yes")
+        for guard, answer in (event.answers or {}).items()
+        if answer is not True
+    )
+    return tallied(contract, state, name, args, Violation(reasons)) if reasons else None
+
+
+def _unanswered(guard: str, answer: Any) -> tuple[str, str]:
+    """The kind and the message for an answer that is no yes."""
+    if answer is False:
+        return "guard", f"the guard `{guard}` said no"
+    kind, _, detail = answer.partition(": ") if type(answer) is str else ("rubbish", "", "")
+    said = {"timeout": "did not answer", "crash": "crashed", "missing": "could not be asked"}.get(kind)
+    message = f"the guard `{guard}` {said or 'gave an answer that is neither yes nor no'}"
+    return kind if said else "rubbish", f"{message}: {detail[:300]}" if detail else message
+
+
 def stopped(contract: Contract, state: State, event: Called | Sent, plan: Plan | None, args: Any) -> Answer | None:
     """The answer to an act that no rule is asked about: the session is over or frozen, or the id is taken."""
     more = state.more

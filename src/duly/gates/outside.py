@@ -1,0 +1,126 @@
+"""Guards outside the contract: Python that is asked before a call is decided, with a deadline.
+
+Their answers go into the event, so that deciding stays pure and replay never asks again. Whatever is not a plain True
+is written down as what it was: False, or a word for why there is no answer.
+"""
+
+from collections.abc import Callable, Sequence
+from threading import Lock, Thread
+from typing import Any, Final
+
+from msgspec import Struct
+
+from duly.machine.contract import Contract
+from duly.values.errors import fault
+from duly.values.event import Called
+from duly.values.plain import Malformed, plain
+
+HUNG: Final = 8
+"""Threads that one guard may leave hanging; a guard that hangs more often is not asked again until one comes back."""
+
+
+class Outside(Struct, frozen=True):
+    """A guard over the tools ``of``: ``run`` gets a copy of the arguments and must answer True within ``within``
+    seconds. ``name`` is what refusals call it."""
+
+    of: tuple[str, ...]
+    run: Callable[[dict[str, Any]], Any]
+    within: float = 5.0
+    name: str = ""
+
+    @property
+    def shown(self) -> str:
+        return self.name or str(getattr(self.run, "__name__", "guard"))
+
+
+def checked(guards: Sequence[Outside], contract: Contract) -> tuple[Outside, ...]:
+    """Guards that can be asked, each under a name of its own; raises DulyError."""
+    names = [guard.shown for guard in guards]
+    for guard in guards:
+        if not callable(guard.run) or not guard.within > 0:
+            help = "Outside(of, run, within=seconds)"
+            raise fault("guard", f"the guard `{guard.shown}` cannot be asked", help=help)
+        if names.count(guard.shown) > 1:
+            raise fault("guard", f"two guards are called `{guard.shown}`", help="give each a `name`")
+        for label in guard.of:
+            if contract.closed and label not in contract.tool_names:
+                raise fault("guard", f"the guard `{guard.shown}` names an unknown tool `{label}`", help="declare it")
+    return tuple(guards)
+
+
+def answered(guards: Sequence[Outside], contract: Contract, event: Called) -> dict[str, Any] | None:
+    """What the guards of this call say; None where it has none. The first that does not say True is the last asked."""
+    label = event.label if event.server is None else f"{event.server}/{event.label}"
+    plan = contract.acts.get(label)
+    names = {event.label, label, plan.label if plan is not None else label}
+    mine = [guard for guard in guards if not names.isdisjoint(guard.of)]
+    if not mine:
+        return None
+    answers = dict(event.answers or {})
+    args = _prepared(contract, plan.label if plan is not None and plan.checked else None, event)
+    for guard in mine:
+        answers[guard.shown] = "missing: the arguments cannot be judged" if args is None else _ask(guard, args)
+        if answers[guard.shown] is not True:
+            break
+    return answers
+
+
+def _prepared(contract: Contract, label: str | None, event: Called) -> dict[str, Any] | None:
+    """The arguments as they would run; None where there are none that could be judged."""
+    from duly.values.plain import read_json
+
+    try:
+        value = read_json(event.raw) if event.raw is not None and event.raw.strip() else event.payload
+        args = plain(value if value is not None else {})
+        if label is not None and type(args) is dict:
+            args, faults = contract.preparers[label](args)
+            if faults:
+                return None
+    except Malformed:
+        return None
+    return args if type(args) is dict else None
+
+
+def _ask(guard: Outside, args: dict[str, Any]) -> Any:
+    """One guard's answer, from a thread that is left behind when it does not come in time."""
+    with _LOCK:
+        if _HANGING.get(guard.run, 0) >= HUNG:
+            return f"timeout: {HUNG} earlier questions have not been answered yet"
+        _HANGING[guard.run] = _HANGING.get(guard.run, 0) + 1
+    answers: list[Any] = []
+    thread = Thread(target=_run, args=(guard, plain(args), answers), name=f"duly-{guard.shown}", daemon=True)
+    thread.start()
+    thread.join(guard.within)
+    return answers[0] if answers else f"timeout: no answer within {guard.within:g} seconds"
+
+
+def _run(guard: Outside, args: dict[str, Any], answers: list[Any]) -> None:
+    try:
+        answer = guard.run(args)
+        if hasattr(answer, "__await__"):
+            import asyncio
+
+            answer = asyncio.run(_awaited(answer))
+        answers.append(answer if answer is True or answer is False else f"rubbish: a `{type(answer).__name__}`")
+    except BaseException as error:
+        answers.append(f"crash: {type(error).__name__}: {_text(error)}")
+    finally:
+        with _LOCK:
+            _HANGING[guard.run] -= 1
+            if not _HANGING[guard.run]:
+                del _HANGING[guard.run]
+
+
+async def _awaited(answer: Any) -> Any:
+    return await answer
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:200].encode("utf-8", "backslashreplace").decode()
+    except Exception:
+        return "an error that cannot be shown"
+
+
+_LOCK = Lock()
+_HANGING: dict[Any, int] = {}
