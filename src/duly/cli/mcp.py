@@ -23,7 +23,9 @@ def mcp(
         list[str] | None,
         typer.Option("--header", help="A header for the server, `NAME: VALUE`; may be repeated.", show_default=False),
     ] = None,
-    shadow: Annotated[bool, typer.Option("--shadow", help="Let every call run, and say what enforce would say.")] = False,
+    shadow: Annotated[
+        bool, typer.Option("--shadow", help="Let every call run, and say what would be refused.")
+    ] = False,
     http: Annotated[
         str | None,
         typer.Option("--http", help="Serve HTTP at HOST:PORT, path /mcp, in place of standard input and output."),
@@ -47,9 +49,9 @@ def mcp(
     ] = None,
     tell_token: Annotated[
         str | None,
-        typer.Option("--tell-token", envvar="DULY_TELL_TOKEN", help="The token for that, else one is made and printed."),
+        typer.Option("--tell-token", envvar="DULY_TELL_TOKEN", help="The token for it, else one is made and printed."),
     ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds that a call may go without a sign.")] = 300,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds that a call may stay silent.")] = 300,
     era: Annotated[str, typer.Option("--era", help="The server's era: auto, legacy or modern.")] = "auto",
     bare: Annotated[bool, typer.Option("--bare", hidden=True)] = False,
 ) -> None:

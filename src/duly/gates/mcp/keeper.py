@@ -4,14 +4,14 @@ import sys
 from secrets import token_hex
 from typing import Any, Final
 
+import anyio
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, PARSE_ERROR, REQUEST_TIMEOUT
+
 from duly.gates.gate import Pass
 from duly.machine.contract import Contract
 from duly.values.errors import DulyError, Refused
 from duly.values.verdict import Reason, Refusal, Verdict
-
-import anyio
-from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, PARSE_ERROR, REQUEST_TIMEOUT
 
 from .answer import payload, refusal, sendable, trouble
 from .flight import Context
@@ -25,6 +25,7 @@ CUT: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, PARSE_ERROR})
 """Errors after which nobody knows whether the server did what it was asked."""
 BAD_STATUS: Final = "Server returned an error response"
 """What the SDK's HTTP client says of a status without a message of the server."""
+WAIT: Final = "do not ask for it again before that is known"
 LISTING: Final = 60.0
 """Seconds that a server has for one page of its list of tools."""
 AGAIN: Final = 1.0
@@ -34,7 +35,9 @@ AGAIN: Final = 1.0
 class Keeper:
     """Holds the calls of every session to one contract."""
 
-    def __init__(self, contract: Contract, keys: Keys, *, shadow: bool = False, named: bool = False, server: str = "") -> None:
+    def __init__(
+        self, contract: Contract, keys: Keys, *, shadow: bool = False, named: bool = False, server: str = ""
+    ) -> None:  # fmt: skip
         self.contract = contract
         self.shadow = shadow
         self.tasks: Any = None
@@ -49,7 +52,7 @@ class Keeper:
     def held(self, key: str | None) -> Held:
         """The session of a key; raises MCPError where the contract needs a session and nobody names one."""
         if key is None and self._stateful:
-            message = f"the contract remembers what happened, and this request belongs to no session: {self._keys.help()}"
+            message = f"the contract looks back, and this request belongs to no session: {self._keys.help()}"
             raise MCPError(code=INVALID_PARAMS, message=message)
         known = self._held.get(key)
         if known is None:
@@ -166,7 +169,8 @@ class Keeper:
                 refused.verdict, show=self.contract.terms.show, structured=listing.structured(name)
             )  # fmt: skip
         if passed.replayed:
-            return {"content": [{"type": "text", "text": "answered from the record"}], "structuredContent": passed.recorded}
+            said = {"type": "text", "text": "answered from the record"}
+            return {"content": [said], "structuredContent": passed.recorded}
         course = Call(self, held, link, passed, listing.structured(name))
         sent = {**params, "arguments": sendable(passed.payload)}
         if not passed.payload and "arguments" not in params:
@@ -197,7 +201,7 @@ class Keeper:
             reason = Reason("gate", "unlisted", why, got=f"!{label}", help="ask for the list of tools anew")
         if why and not held.shadow:
             raise await held.refuse(label, args, reason)
-        if own or name not in listing.tools or label not in self.contract.acts and self.contract.closed:
+        if own or name not in listing.tools or (label not in self.contract.acts and self.contract.closed):
             return listing, args
         try:
             ready, wrong = listing.preparer(name)(args)
@@ -212,7 +216,8 @@ class Keeper:
         if held.shadow:
             return listing, args
         text = "; ".join(message for _, message in wrong[:5])
-        raise await held.refuse(label, args, Reason("schema", "schema", text, got=f"!{label}", help="correct the arguments"))
+        reason = Reason("schema", "schema", text, got=f"!{label}", help="correct the arguments")
+        raise await held.refuse(label, args, reason)
 
     def _soon(self, key: str | None) -> None:
         if key in self._shown and self.tasks is not None:
@@ -270,7 +275,7 @@ class Call:
         name = self._pass.label
         if await self._cut(text, sent=sent) == "none":
             return trouble("gone", f"`{name}` did not run: {text[:300]}", structured=self._structured)
-        said = f"`{name}` was called, and nobody knows whether it ran: {text[:300]}; do not ask for it again before that is known"
+        said = f"`{name}` was called, and nobody knows whether it ran: {text[:300]}; {WAIT}"
         return trouble("unknown", said, structured=self._structured)
 
     async def gone(self, *, sent: bool, why: str) -> None:
@@ -280,7 +285,7 @@ class Call:
         effect = await self._cut(f"no answer within {seconds:g} seconds", sent=True)
         rest = "it changes nothing, so it may be asked for again"
         if effect == "unknown":
-            rest = "nobody knows whether it ran; do not ask for it again before that is known"
+            rest = f"nobody knows whether it ran; {WAIT}"
         text = f"`{self._pass.label}` has not answered within {seconds:g} seconds: {rest}"
         return trouble("timeout", text, structured=self._structured)
 

@@ -2,12 +2,12 @@
 
 from typing import Any, Final
 
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR
+
 from duly.machine.prepare import Preparer
 from duly.machine.terms import Tool
 from duly.values.errors import DulyError
-
-from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR
 
 from .upstream import Upstream
 

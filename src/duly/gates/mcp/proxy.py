@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 import anyio
 from anyio.abc import TaskGroup
 from mcp.server.connection import Connection
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -41,7 +42,9 @@ class Gatekeeper(Protocol):
 
     async def tools(self, link: Link, upstream: Upstream, context: Context) -> dict[str, Any]: ...
 
-    async def call(self, link: Link, upstream: Upstream, context: Context, params: dict[str, Any]) -> dict[str, Any]: ...
+    async def call(
+        self, link: Link, upstream: Upstream, context: Context, params: dict[str, Any]
+    ) -> dict[str, Any]: ...  # fmt: skip
 
     def abilities(self, capabilities: dict[str, Any]) -> dict[str, Any]: ...
 
@@ -123,10 +126,13 @@ class Proxy:
             return id(context)
         return id(connection_of(context)) if not era.is_modern(context.protocol_version) else 0
 
-    async def _handle(self, context: Context, onward: Any) -> Any:
+    async def _handle(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        # the names of the arguments are the SDK's
+        context, onward = ctx, call_next
         method = context.method
         if context.request_id is None:
-            return await self._notice(context, onward)
+            await self._notice(context, onward)
+            return None
         if method in ("ping", "subscriptions/listen"):
             return await onward(context)
         connection = connection_of(context)
@@ -135,9 +141,8 @@ class Proxy:
         if method == "initialize":
             result = await onward(context)
             params = context.params or {}
-            who = (dict(params.get("clientInfo") or {}), dict(params.get("capabilities") or {}))
-            connection.state["duly"] = who
-            upstream = await link.upstream(*who)
+            connection.state["duly"] = (dict(params.get("clientInfo") or {}), dict(params.get("capabilities") or {}))
+            upstream = await link.upstream(*connection.state["duly"])
             self._join(link, context, connection)
             return self._greeting(result, upstream, modern=False)
         who = era.client_of(context.params) if modern else connection.state.get("duly")
@@ -179,12 +184,13 @@ class Proxy:
             await (upstream.watch(uris) if method == "resources/subscribe" else upstream.unwatch(uris))
             return {}
         wanted = era.level_of(params)
-        if wanted is not None and not upstream.modern and upstream.level != wanted and "logging" in upstream.capabilities:
+        logs = not upstream.modern and "logging" in upstream.capabilities
+        if logs and wanted is not None and upstream.level != wanted:
             upstream.level = wanted
             await upstream.request("logging/setLevel", {"level": wanted}, timeout=self.deadline)
         return await link.carry(upstream, context, params)
 
-    async def _notice(self, context: Context, onward: Any) -> None:
+    async def _notice(self, context: Context, onward: CallNext) -> None:
         await onward(context)
         connection = connection_of(context)
         if context.method in ("notifications/roots/list_changed",) and "duly" in connection.state:
@@ -213,7 +219,8 @@ class Proxy:
 
     def _greeting(self, found: Any, upstream: Upstream, *, modern: bool) -> dict[str, Any]:
         """The server's own introduction, as far as the client's era has a place for it."""
-        out = dict(found) if isinstance(found, dict) else found.model_dump(by_alias=True, mode="json", exclude_none=True)
+        out = found if isinstance(found, dict) else found.model_dump(by_alias=True, mode="json", exclude_none=True)
+        out = dict(out)
         abilities = dict(upstream.capabilities)
         out["capabilities"] = abilities if self.gate is None else self.gate.abilities(abilities)
         out.pop("instructions", None)

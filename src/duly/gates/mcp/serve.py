@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from typing import Any
 
 from anyio.abc import TaskStatus
-
 from mcp.server.lowlevel.server import NotificationOptions
 
 from . import wire
@@ -52,12 +51,13 @@ class Strict:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
-            return await self._app(scope, receive, send)
+            await self._app(scope, receive, send)
+            return
         body = b""
         while True:
             part = await receive()
             if part["type"] != "http.request":
-                return None
+                return
             body += part.get("body", b"")
             if len(body) > LONGEST or not part.get("more_body"):
                 break
@@ -65,7 +65,8 @@ class Strict:
             try:
                 wire.message(body)
             except wire.Faulty as fault:
-                return await _refuse(send, fault)
+                await _refuse(send, fault)
+                return
         given = False
 
         async def again() -> Any:
@@ -75,7 +76,7 @@ class Strict:
             given = True
             return {"type": "http.request", "body": body, "more_body": False}
 
-        return await self._app(scope, again, send)
+        await self._app(scope, again, send)
 
 
 async def _refuse(send: Any, fault: wire.Faulty) -> None:

@@ -3,9 +3,9 @@
 from secrets import compare_digest
 from typing import Any
 
-from duly.values.plain import Malformed, read_json, write_json
-
 from mcp.shared.exceptions import MCPError
+
+from duly.values.plain import Malformed, read_json, write_json
 
 from .keeper import Keeper
 
