@@ -121,8 +121,8 @@ def test_a_name_that_is_a_tool_here_and_a_message_there_is_an_error() -> None:
     ]
 
 
-def test_an_open_contract_beside_a_closed_one_is_closed() -> None:
-    session = Session(held(at_most("x", 1)).contract, Contract(tools=[A]))
-    assert words(session, call("x", "1"), call("x", "2"), call("zzz", "3"), hear("Hi")) == [
+def test_an_open_contract_beside_one_with_declared_tools_is_closed_over_them() -> None:
+    session = Session(held(at_most("a", 1)).contract, Contract(tools=[A]))
+    assert words(session, call("a", "1"), call("a", "2"), call("zzz", "3"), hear("Hi")) == [
         "allowed", "violation", "violation", "allowed",
     ]  # fmt: skip

@@ -59,6 +59,9 @@ def build(terms: Terms) -> Built:
     # what protocols only ever learn is a message, unless it is declared a tool; nobody can call it, even if rules ask
     learnt = heard - spoken - outside
     labels = set(names.tools) | ((spoken | outside | asked | won) - set(names.messages) - learnt)
+    if terms.tools is not None:
+        # the set of tools is closed: what only protocols name can be said, what only rules name is unknown
+        labels = set(names.tools) | (spoken - set(names.messages))
     results = {
         label: tuple(rows[key] for key in (("?", label, line.number) for line in lines) if key in rows)
         for label in heard
@@ -76,12 +79,13 @@ def build(terms: Terms) -> Built:
         tool = names.tools.get(label)
         # a declared tool that no protocol speaks of, and that is not outside, is closed out by every protocol
         closed_out = tool is not None and not mine and label not in outside and label not in heard
+        told = label in names.messages or (terms.tools is not None and tool is None)
         straight = straight_of(mine, lines)
         judged = tool is not None and bool(tool.error or tool.outcomes or tool.uncertain)
         acts[label] = Plan(
             label=label,
             tool=tool,
-            message=label in names.messages,
+            message=told,
             rows=mine,
             silent=tuple(line.number for line in lines) if closed_out else (),
             want=sum(1 << number for number in {bit for bit, _ in ask.needs}),
@@ -92,12 +96,12 @@ def build(terms: Terms) -> Built:
             caps=tuple(ask.caps),
             straight=straight,
             plain=not closed_out
-            and label not in names.messages
+            and not told
             and (straight is not None or not mine)
             and not (tool is not None and (tool.schema or tool.paths or tool.clamp))
             and not (tool is not None and tool.effect == "write" and not tool.idempotent),
             said=said_of(straight) if tool is None and not (ask.needs or ask.caps or ask.takes) else None,
-            answer=None if label in names.messages else straight_of(results.get(label, ()), lines),
+            answer=None if told else straight_of(results.get(label, ()), lines),
             judged=judged,
             reads=judged or reads_of(results.get(label, ())),
             moved=tuple(row.protocol for row in mine),

@@ -106,9 +106,9 @@ class Hearing(Struct, frozen=True):
 class Open(Struct, frozen=True):
     """A call that was admitted and has not ended.
 
-    ``before`` and ``behind`` are the cursors and the movers before it moved the protocols ``moved``, in the slots
-    ``slots`` (empty where there is only one cursor); ``took`` the count slots it occupies, with the epoch in which it
-    did; ``bound`` (register, new, old) for what it bound at admission; ``key`` is its idempotency key.
+    ``before`` and ``behind`` are the cursors and the movers before it moved the protocols ``moved``, and ``slots`` the
+    cursors moved of protocols that have several; ``took`` the count slots it occupies, with the epoch in which it did;
+    ``bound`` (register, new, old) for what it bound at admission; ``key`` is its idempotency key.
     """
 
     label: str

@@ -48,7 +48,9 @@ class Why(Struct, eq=False):
         if self._repair is None:
             from .repair import repair
 
-            self._repair = repair(self.contract, self.state, self.plan) if self.plan is not None else Repair("none")
+            plan = self.plan
+            possible = plan is not None and not (plan.message and type(self.event) is Called)
+            self._repair = repair(self.contract, self.state, plan) if plan is not None and possible else Repair("none")
         return self._repair
 
     def owners(self) -> tuple[str, ...]:
@@ -63,7 +65,8 @@ class Why(Struct, eq=False):
         if plan is None:
             return [self._unknown(label, got)]
         if plan.message and type(self.event) is Called:
-            help = "a message is said by a person; it is no tool"
+            says = plan.rows or contract.says(plan.label)
+            help = "say it instead of calling it" if says else "a person says it; ask for it"
             return [Reason("contract", "kind", f"`{label}` is a message, not a tool", got=got, help=help)]
         reasons = [
             Reason("schema", kind, message, got=got, help="correct the arguments") for kind, message in self.faults
