@@ -8,11 +8,25 @@ from duly.machine.contract import Contract
 from duly.machine.ir import NOTHING, Edge, Held, More, Open, Plan, State
 from duly.values.event import Called, Sent
 from duly.values.plain import Malformed, read_json
-from duly.values.verdict import ALLOWED, Allowed, Reason, Verdict, Violation
+from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict, Violation
 
 from .explain import Why
 from .move import bind, find, own, pick, place, remarked, reverted, rewound, touched
-from .refuse import again, calm, found, guarded, keyed, named, over, ran, refused, stopped, tallied, uncertain
+from .refuse import (
+    again,
+    calm,
+    found,
+    guarded,
+    keyed,
+    malformed,
+    named,
+    over,
+    ran,
+    refused,
+    stopped,
+    tallied,
+    uncertain,
+)
 from .settle import drained, finding, settle_act
 
 Answer = tuple[Verdict, State]
@@ -165,6 +179,7 @@ def _judged(
     bound: tuple[tuple[str, Any, Any], ...] = ()
     moved: tuple[int, ...] = ()
     slots: tuple[int, ...] = ()
+    forked: tuple[int, ...] = ()
     shut: tuple[int, ...] = plan.silent
     held = more.held
     replayed: tuple[Any, ...] = ()
@@ -194,7 +209,10 @@ def _judged(
             move = edge.target
         cursors = place(contract, row.protocol, base, slot, move)
         moved += (row.protocol,)
-        slots += touched(line, base, cursors, slot)
+        steps = touched(line, base, cursors, slot)
+        slots += steps
+        if line.forks:
+            forked += steps
         registers = known
         if mine is not None:
             replayed += mine.results
@@ -217,7 +235,7 @@ def _judged(
             more = structs.replace(more, parked={key: act for key, act in more.parked.items() if key != identity})
     record = Open(
         plan.label, args, batch, state.cursors, state.movers, moved, plan.takes, (more.runs, more.turns), bound, False,
-        slots, event.key if type(event) is Called else None,
+        forked, event.key if type(event) is Called else None,
     )  # fmt: skip
     if identity is not None:
         after = State(
@@ -276,9 +294,13 @@ def ran_on(contract: Contract, state: State, event: Called | Sent, verdict: Verd
     """An act that ran although the session is over or frozen, or a guard did not say yes: the books take it in, and
     the finding says so."""
     going = structs.replace(state, more=structs.replace(state.more, over=None, frozen=False))
-    judged, after = (
-        called(contract, going, event, True) if isinstance(event, Called) else sent(contract, going, event, True)
-    )
+    judged: Verdict
+    try:
+        judged, after = (
+            called(contract, going, event, True) if isinstance(event, Called) else sent(contract, going, event, True)
+        )
+    except Malformed as error:
+        judged, after = Unrecognized((malformed(str(error)),)), going
     more = structs.replace(after.more, over=state.more.over, frozen=state.more.frozen)
     return ran(state, verdict, (judged, structs.replace(after, more=more)))
 

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from duly.machine.contract import Contract
-from duly.machine.ir import State
+from duly.machine.ir import NOTHING, State
 from duly.machine.merge import merge
 from duly.values.errors import Refused, fault, suggest
 from duly.values.event import (
@@ -283,7 +283,9 @@ class Session:
 
     def __setstate__(self, data: dict[str, Any]) -> None:
         self.contract = data["contract"]
-        self.state = data["state"]
+        state: State = data["state"]
+        # what is nothing is known by being one shared value, which a pickle does not keep
+        self.state = replace(state, more=NOTHING) if state.more == NOTHING else state
         self.journal = deque(data["journal"], maxlen=data["keep"])
         self._lock = Lock()
 

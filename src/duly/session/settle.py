@@ -121,7 +121,7 @@ def _result(
     if outcome == "error":
         if not admitted:
             return state, None
-        slots = [slot for slot in call.slots or line.slots if slot in line.slots]
+        slots = [slot for slot in call.slots if slot in line.slots] or line.slots
         if all(state.movers[slot] == identity for slot in slots):
             cursors, movers = list(state.cursors), list(state.movers)
             for slot in slots:
