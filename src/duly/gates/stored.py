@@ -279,11 +279,13 @@ class StoredSession(Session):
     def note(self, event: Event, verdict: Verdict) -> None:
         """Records what was said of an event that no decision was made on."""
         event = legible(event)
-        reasons = facts_of(verdict.reasons) if isinstance(verdict, Refusal) else ()
+        refusal = verdict if isinstance(verdict, Refusal) else None
+        reasons = facts_of(refusal.reasons) if refusal is not None else ()
         with self._lock:
             for _ in range(TRIES):
                 record = Record(
                     self._length, event, verdict.word, self._wall(), self.mode, judged=False, reasons=reasons,
+                    finding=refusal is not None and refusal.finding,
                     over=self.state.more.over, open=len(self.state.open),
                     uncertain=sum(call.uncertain for call in self.state.open.values()),
                 )  # fmt: skip
