@@ -1,11 +1,13 @@
 """`duly mcp`: any MCP server behind a contract."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 if TYPE_CHECKING:
     from duly.gates.mcp.run import Options
+    from duly.gates.mcp.upstream import Era
+    from duly.journal.journal import Level
 
 
 def mcp(
@@ -43,6 +45,12 @@ def mcp(
     server: Annotated[
         str, typer.Option("--server", help="The server's name, where the contract writes `server/tool`.")
     ] = "",
+    store: Annotated[
+        str | None, typer.Option("--store", help="The journal that keeps the sessions; else they end with the process.")
+    ] = None,
+    level: Annotated[
+        str, typer.Option("--level", help="What the journal survives: full, normal or memory.")
+    ] = "normal",
     tell_port: Annotated[
         int | None,
         typer.Option("--tell-port", min=0, max=65535, help="Take what people say at this loopback port; 0 picks one."),
@@ -81,13 +89,15 @@ def mcp(
         raise usage("`--session-header` needs `--http`: standard input has no headers")
     if era not in ("auto", "legacy", "modern"):
         raise usage(f"unknown era `{era}`", "eras are auto, legacy and modern")
+    if level not in ("full", "normal", "memory"):
+        raise usage(f"unknown level `{level}`", "levels are full, normal and memory")
     try:
         import mcp as _  # noqa: F401
     except ImportError:
         raise usage("the MCP SDK is not installed", "pip install 'duly[mcp]'") from None
     options = _options(
-        command or [], contract, url, header or [], shadow, http, session, session_header, session_field, server,
-        tell_port, tell_token, timeout, era,
+        command or [], contract, url, header or [], shadow, http, session, session_header, session_field, server, store,
+        level, tell_port, tell_token, timeout, era,
     )  # fmt: skip
     _quiet()
     from duly.gates.mcp.run import run
@@ -96,6 +106,11 @@ def mcp(
         run(options)
     except KeyboardInterrupt:
         say("stopped")
+    except Exception as error:
+        # what the tasks of a loop raise comes in groups
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None
 
 
 def _options(
@@ -109,6 +124,8 @@ def _options(
     session_header: str | None,
     session_field: str | None,
     server: str,
+    store: str | None,
+    level: str,
     tell_port: int | None,
     tell_token: str | None,
     timeout: float,
@@ -132,10 +149,10 @@ def _options(
             raise usage(f"`{http}` is no HOST:PORT", "for example `127.0.0.1:8000`")
         place = (host.strip("[]") or "127.0.0.1", int(port))
     return Options(
-        Target(tuple(command), url or "", headers, era),  # type: ignore[arg-type]
+        Target(tuple(command), url or "", headers, cast("Era", era)),
         contract=contract_of(contract) if contract is not None else None,
         shadow=shadow, session=session, session_header=session_header, session_field=session_field, server=server,
-        http=place, tell_port=tell_port, tell_token=tell_token, deadline=timeout,
+        http=place, store=store, level=cast("Level", level), tell_port=tell_port, tell_token=tell_token, deadline=timeout,
     )  # fmt: skip
 
 

@@ -1,14 +1,21 @@
 """A session that is held to a contract, as the proxy uses it: asked before each call, told how each ended."""
 
 import sys
-from typing import Any, Literal
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+from anyio import to_thread
 
 from duly.gates.gate import Gate, Pass
+from duly.journal.journal import Journal
 from duly.machine.contract import Contract
 from duly.session.session import Session
 from duly.values.errors import Refused
-from duly.values.event import Called, Closed, Received
+from duly.values.event import Called
 from duly.values.verdict import Reason, Refusal, Unrecognized, Verdict, Violation
+
+T = TypeVar("T")
 
 STATELESS = frozenset({"requires", "ensures", "forbid", "permit"})
 """Rules that look at one call only."""
@@ -28,10 +35,11 @@ def stateful(contract: Contract) -> bool:
 class Held:
     """One session behind its gate. ``named`` says that somebody gave it its id, so that it can be gone on with."""
 
-    def __init__(self, gate: Gate, id: str, *, named: bool) -> None:
+    def __init__(self, gate: Gate, id: str, *, named: bool, stored: bool) -> None:
         self.gate = gate
         self.id = id
         self.named = named
+        self._stored = stored
 
     @property
     def contract(self) -> Contract:
@@ -43,37 +51,40 @@ class Held:
 
     async def begin(self, label: str, args: dict[str, Any]) -> Pass:
         """Asks for a call; raises Refused."""
-        return self.gate.begin(label, args)
+        return await self.gate.abegin(label, args)
 
     async def settle(self, call: Pass, result: Any, outcome: str | None) -> Verdict:
-        return self._said(self.gate.settle(call, result, outcome=outcome))
+        return self._said(await self.gate.asettle(call, result, outcome=outcome))
 
     async def fail(self, call: Pass, effect: Literal["none", "unknown"], error: str) -> Verdict:
-        return self._said(self.gate.fail(call, effect, error))
+        return self._said(await self.gate.afail(call, effect, error))
 
     async def refuse(self, label: str, args: dict[str, Any], reason: Reason) -> Refused:
         """A refusal that no rule of the contract gave, kept in the record all the same."""
         verdict = Violation((reason,))
-        self.gate.session.note(Called(label, args), verdict)
+        await self._off(partial(self.gate.session.note, Called(label, args), verdict))
         return Refused(verdict)
 
     async def hear(self, text: str, label: str | None) -> Verdict:
         """What a person said, named by the host, or by the contract's labels where the host leaves that to them."""
         if label is None:
-            return self.gate.hear(text)
-        return self.gate.step(Received(label, {"text": text}))
-
-    async def catch_up(self) -> None:
-        """Takes in what others have told the session meanwhile."""
+            return await self.gate.ahear(text)
+        return await self.gate.areceive(label, {"text": text})
 
     async def legal(self) -> frozenset[str]:
-        """The labels of the acts that are not refused whatever their arguments are."""
-        return frozenset(act.label for act in self.gate.session.legal())
+        """The labels of the acts that are not refused whatever their arguments are, others' news included."""
+        return frozenset(act.label for act in await self._off(self.gate.session.legal))
 
     async def close(self) -> None:
-        """Nobody can come back to this session."""
+        """Nobody uses the session here any more; one that nobody can come back to has ended."""
         if not self.named:
-            self._said(self.gate.step(Closed()))
+            self._said(await self.gate.aclose())
+        else:
+            await self._off(self.gate.leave)
+
+    async def _off(self, work: Callable[[], T]) -> T:
+        """A store may make one wait, and nobody else is to wait with him."""
+        return await to_thread.run_sync(work) if self._stored else work()
 
     def _said(self, verdict: Verdict) -> Verdict:
         if isinstance(verdict, Refusal):
@@ -83,6 +94,14 @@ class Held:
         return verdict
 
 
-def hold(contract: Contract, id: str, *, named: bool, shadow: bool) -> Held:
-    """A new session of this contract."""
-    return Held(Gate(Session(contract), mode="shadow" if shadow else None), id, named=named)
+async def hold(contract: Contract, id: str, *, named: bool, shadow: bool, journal: Journal | None) -> Held:
+    """The session of this id: gone on with where the journal knows it. Raises DulyError."""
+    mode: Literal["shadow"] | None = "shadow" if shadow else None
+    if journal is None:
+        return Held(Gate(Session(contract), mode=mode), id, named=named, stored=False)
+    gate = await to_thread.run_sync(partial(Gate.open, contract, journal, id, mode=mode))
+    for number, call in gate.session.state.open.items():
+        if call.uncertain:
+            text = f"nobody knows whether the call {number} of `{call.label}` ran; it waits to be settled"
+            print(f"duly: {id}: {text}", file=sys.stderr, flush=True)
+    return Held(gate, id, named=named, stored=True)

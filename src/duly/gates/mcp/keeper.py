@@ -6,14 +6,15 @@ from typing import Any, Final
 
 import anyio
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, PARSE_ERROR, REQUEST_TIMEOUT
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from duly.gates.gate import Pass
+from duly.journal.journal import Journal
 from duly.machine.contract import Contract
 from duly.values.errors import DulyError, Refused
-from duly.values.verdict import Reason, Refusal, Verdict
+from duly.values.verdict import Reason, Verdict
 
-from .answer import payload, refusal, sendable, trouble
+from .answer import refusal, sendable, trouble
+from .call import Call
 from .flight import Context
 from .held import Held, hold, stateful
 from .key import Keys
@@ -21,13 +22,10 @@ from .link import Link
 from .listing import Listing, fetch
 from .upstream import Upstream
 
-CUT: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, PARSE_ERROR})
-"""Errors after which nobody knows whether the server did what it was asked."""
-BAD_STATUS: Final = "Server returned an error response"
-"""What the SDK's HTTP client says of a status without a message of the server."""
-WAIT: Final = "do not ask for it again before that is known"
 LISTING: Final = 60.0
 """Seconds that a server has for one page of its list of tools."""
+NEWS: Final = 1.0
+"""Seconds after which a store is asked whether others have told a session something."""
 AGAIN: Final = 1.0
 """Seconds after which a list that lacks a tool is read anew."""
 
@@ -36,29 +34,49 @@ class Keeper:
     """Holds the calls of every session to one contract."""
 
     def __init__(
-        self, contract: Contract, keys: Keys, *, shadow: bool = False, named: bool = False, server: str = ""
-    ) -> None:  # fmt: skip
+        self,
+        contract: Contract,
+        keys: Keys,
+        *,
+        shadow: bool = False,
+        named: bool = False,
+        server: str = "",
+        journal: Journal | None = None,
+    ) -> None:
         self.contract = contract
         self.shadow = shadow
         self.tasks: Any = None
         self._keys = keys
         self._named = named or keys.header is not None or keys.field is not None
         self._server = server
+        self._journal = journal
+        self._opening = anyio.Lock()
         self._stateful = stateful(contract)
         self._held: dict[str | None, Held] = {}
         self._listings: dict[str | None, tuple[Listing, float]] = {}
         self._shown: dict[str | None, tuple[Link, frozenset[str]]] = {}
 
-    def held(self, key: str | None) -> Held:
+    async def held(self, key: str | None) -> Held:
         """The session of a key; raises MCPError where the contract needs a session and nobody names one."""
+        known = self._held.get(key)
+        if known is not None:
+            return known
         if key is None and self._stateful:
             message = f"the contract looks back, and this request belongs to no session: {self._keys.help()}"
             raise MCPError(code=INVALID_PARAMS, message=message)
-        known = self._held.get(key)
-        if known is None:
-            id = key if key is not None else f"mcp-{token_hex(6)}"
-            known = hold(self.contract, id, named=key is not None and self._named, shadow=self.shadow)
-            self._held[key] = known
+        async with self._opening:
+            known = self._held.get(key)
+            if known is None:
+                id = key if key is not None else f"mcp-{token_hex(6)}"
+                try:
+                    known = await hold(
+                        self.contract, id, named=key is not None and self._named, shadow=self.shadow,
+                        journal=self._journal,
+                    )  # fmt: skip
+                except DulyError as error:
+                    message = f"the session cannot be opened: {error.diagnostics[0].message}"
+                    raise MCPError(code=INTERNAL_ERROR, message=message) from None
+                self._held[key] = known
         return known
 
     def abilities(self, capabilities: dict[str, Any]) -> dict[str, Any]:
@@ -107,12 +125,12 @@ class Keeper:
 
     async def _visible(self, link: Link, listing: Listing) -> frozenset[str]:
         if link.key is None and self._stateful:
-            held = hold(self.contract, "none", named=True, shadow=self.shadow)
+            # whoever has no session yet is shown how one begins
+            held = await hold(self.contract, "none", named=True, shadow=self.shadow, journal=None)
         else:
-            held = self.held(link.key)
+            held = await self.held(link.key)
         if held.shadow:
             return frozenset(listing.tools)
-        await held.catch_up()
         legal = await held.legal()
         return frozenset(
             name for name in listing.tools if name not in listing.doubled and self._legal(self.label(name), legal)
@@ -150,7 +168,7 @@ class Keeper:
         if "requestState" in params or "inputResponses" in params:
             raise MCPError(code=INVALID_PARAMS, message="the answers belong to no open question of this session")
         try:
-            held = self.held(link.key)
+            held = await self.held(link.key)
         except MCPError as error:
             if not self.shadow and self.contract.terms.mode != "shadow":
                 raise
@@ -171,7 +189,9 @@ class Keeper:
         if passed.replayed:
             said = {"type": "text", "text": "answered from the record"}
             return {"content": [said], "structuredContent": passed.recorded}
-        course = Call(self, held, link, passed, listing.structured(name))
+        course = Call(
+            held, passed, structured=listing.structured(name), ended=lambda: self._soon(link.key)
+        )  # fmt: skip
         sent = {**params, "arguments": sendable(passed.payload)}
         if not passed.payload and "arguments" not in params:
             del sent["arguments"]
@@ -232,70 +252,13 @@ class Keeper:
 
     async def tell(self, key: str | None, text: str, label: str | None) -> Verdict:
         """A person's message, from the host."""
-        verdict = await self.held(key).hear(text, label)
+        verdict = await (await self.held(key)).hear(text, label)
         await self.refresh(key)
         return verdict
 
-    def sessions(self) -> list[str | None]:
-        return list(self._held)
-
-
-class Call:
-    """One admitted call on its way: it is settled once, by whatever ends it."""
-
-    def __init__(self, keeper: Keeper, held: Held, link: Link, passed: Pass, structured: bool) -> None:
-        self._keeper = keeper
-        self._held = held
-        self._link = link
-        self._pass = passed
-        self._structured = structured
-        self._over = False
-
-    async def returned(self, found: dict[str, Any]) -> dict[str, Any]:
-        outcome = "error" if found.get("isError") is True else None
-        verdict = await self._end(found, outcome)
-        if not self._held.shadow and isinstance(verdict, Refusal) and any(r.kind == "ensures" for r in verdict.reasons):
-            text = f"`{self._pass.label}` ran, and its result is withheld: {verdict.reasons[0].text()}"
-            return trouble("ensures", text, structured=self._structured)
-        return found
-
-    async def _end(self, found: dict[str, Any], outcome: str | None) -> Verdict | None:
-        if self._over:
-            return None
-        self._over = True
-        verdict = await self._held.settle(self._pass, payload(found), outcome)
-        self._keeper._soon(self._link.key)
-        return verdict
-
-    async def broke(self, error: MCPError, *, sent: bool) -> dict[str, Any]:
-        code, text = error.error.code, error.error.message
-        if sent and code not in CUT and not (code == INTERNAL_ERROR and text == BAD_STATUS):
-            await self._end({"structuredContent": {"error": {"code": code, "message": text}}}, "error")
-            raise error
-        name = self._pass.label
-        if await self._cut(text, sent=sent) == "none":
-            return trouble("gone", f"`{name}` did not run: {text[:300]}", structured=self._structured)
-        said = f"`{name}` was called, and nobody knows whether it ran: {text[:300]}; {WAIT}"
-        return trouble("unknown", said, structured=self._structured)
-
-    async def gone(self, *, sent: bool, why: str) -> None:
-        await self._cut(why, sent=sent)
-
-    async def late(self, seconds: float) -> dict[str, Any]:
-        effect = await self._cut(f"no answer within {seconds:g} seconds", sent=True)
-        rest = "it changes nothing, so it may be asked for again"
-        if effect == "unknown":
-            rest = f"nobody knows whether it ran; {WAIT}"
-        text = f"`{self._pass.label}` has not answered within {seconds:g} seconds: {rest}"
-        return trouble("timeout", text, structured=self._structured)
-
-    async def _cut(self, why: str, *, sent: bool) -> str:
-        """The call broke off; what was never sent, and what changes nothing, had no effect."""
-        tool = self._held.contract.tools.get(self._pass.label)
-        harmless = not sent or (tool is not None and tool.effect == "none")
-        if not self._over:
-            # an answer that comes later settles what is uncertain; what is known to have had no effect is over
-            self._over = harmless
-            await self._held.fail(self._pass, "none" if harmless else "unknown", why)
-            self._keeper._soon(self._link.key)
-        return "none" if harmless else "unknown"
+    async def watch(self) -> None:
+        """Announces what other processes changed, for instance by telling the session what a person said."""
+        while True:
+            await anyio.sleep(NEWS)
+            for key in list(self._shown):
+                await self._refreshed(key)

@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 from msgspec import Struct
 
+from duly.journal.journal import Level, open_journal
 from duly.machine.contract import Contract
 
 from .keeper import Keeper
@@ -28,6 +29,8 @@ class Options(Struct, frozen=True):
     session_field: str | None = None
     server: str = ""
     http: tuple[str, int] | None = None
+    store: str | None = None
+    level: Level = "normal"
     tell_port: int | None = None
     tell_token: str | None = None
     deadline: float = DEADLINE
@@ -46,9 +49,11 @@ async def _run(options: Options) -> None:
         fixed = f"mcp-{token_hex(6)}"
     keys = Keys(fixed, options.session_header, options.session_field)
     keeper = None
+    journal = open_journal(options.store, level=options.level) if options.store is not None else None
     if options.contract is not None:
         keeper = Keeper(
-            options.contract, keys, shadow=options.shadow, named=options.session is not None, server=options.server
+            options.contract, keys, shadow=options.shadow, named=options.session is not None, server=options.server,
+            journal=journal,
         )  # fmt: skip
     proxy = Proxy(
         options.target, keys=keys, gate=keeper, deadline=options.deadline, connect=options.connect,
@@ -56,9 +61,12 @@ async def _run(options: Options) -> None:
     )  # fmt: skip
     if keeper is not None and fixed is not None:
         say(f"session {fixed}")
+        await keeper.held(fixed)
     async with anyio.create_task_group() as tasks:
         if keeper is not None:
             keeper.tasks = tasks
+            if journal is not None:
+                tasks.start_soon(keeper.watch)
             if options.tell_port is not None:
                 await _tell(tasks, keeper, options, fixed)
         if options.http is None:
@@ -66,6 +74,8 @@ async def _run(options: Options) -> None:
         else:
             await serve_http(proxy, *options.http)
         tasks.cancel_scope.cancel()
+    if journal is not None:
+        journal.close()
 
 
 async def _tell(tasks: Any, keeper: Keeper, options: Options, only: str | None) -> None:
