@@ -26,7 +26,9 @@ def covered(case: dict[str, Any]) -> bool:
 
 
 @absent("labelled_traces.json")
-@pytest.mark.parametrize("case", [case for case in cases("labelled_traces.json") if covered(case)], ids=lambda c: c["id"])
+@pytest.mark.parametrize(
+    "case", [case for case in cases("labelled_traces.json") if covered(case)], ids=lambda c: c["id"]
+)
 def test_first_breaches_are_where_the_labels_say(case: dict[str, Any]) -> None:
     contract = Contract(*(rule_of(number, rule) for number, rule in enumerate(case["rules"])))
     state, breaches = contract.start, []

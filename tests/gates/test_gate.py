@@ -1,11 +1,11 @@
 """The gate: asking before, settling after, enforce and shadow, time, nesting, batches."""
 
 import pytest
-from steps import held, why
 
 from duly import Allowed, DulyError, Gate, LabelRule, Ordered, Refused, Session, Tool, at_most, must_precede
 from duly.gates.gate import batch
 from duly.values.event import Called
+from steps import held, why
 
 
 class Clock:

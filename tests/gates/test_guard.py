@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from steps import held, why
 
 from duly import DulyError, Gate, Received, Refused, Session, Tool, at_most, guard, must_precede
 from duly.gates.gate import batch
+from steps import held, why
 
 WRITE = Tool("pay", effect="write")
 
@@ -212,7 +212,7 @@ def test_an_argument_cannot_be_judged_under_the_name_of_another() -> None:
         ran.append(amount)
 
     with pytest.raises(Refused) as caught:
-        pay(1_000_000, **{"amount": 1})
+        pay(1_000_000, amount=1)
     assert (why(caught.value.verdict), ran) == ([("event", "malformed")], [])
     pay(5)
     assert ran == [5]
@@ -302,7 +302,9 @@ def test_an_error_passes_through_and_gives_the_place_back() -> None:
     assert pay(2) == 2
 
 
-@pytest.mark.parametrize("error", [TimeoutError(), ConnectionResetError(), EOFError(), KeyboardInterrupt(), SystemExit()])
+@pytest.mark.parametrize(
+    "error", [TimeoutError(), ConnectionResetError(), EOFError(), KeyboardInterrupt(), SystemExit()]
+)
 @pytest.mark.parametrize(("effect", "kept"), [("write", True), (None, True), ("none", False)])
 def test_what_was_cut_off_may_have_happened_unless_the_tool_changes_nothing(
     error: BaseException, effect: Any, kept: bool

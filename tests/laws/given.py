@@ -6,8 +6,25 @@ from typing import Any
 from hypothesis import strategies as st
 
 from duly import (
-    Breaker, Called, Charged, Closed, Contract, Decided, Elapsed, Failed, LabelRule, Listed, Opened, Ordered, Received,
-    Returned, Sent, Tool, at_most, must_precede, protocol,
+    Breaker,
+    Called,
+    Charged,
+    Closed,
+    Contract,
+    Decided,
+    Elapsed,
+    Failed,
+    LabelRule,
+    Listed,
+    Opened,
+    Ordered,
+    Received,
+    Returned,
+    Sent,
+    Tool,
+    at_most,
+    must_precede,
+    protocol,
 )  # fmt: skip
 from duly.values.event import Event
 
@@ -70,7 +87,9 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
         st.sampled_from(["settle", "settle", "settle", "freeze", "unfreeze", "mode"]),
         st.sampled_from(["c1", "c2", "#1"]),
         by=st.sampled_from(["ana", None]),
-        payload=st.sampled_from([{"as": "done", "result": {"n": 1}}, {"as": "failed"}, {"as": "retry"}, {"mode": "shadow"}]),
+        payload=st.sampled_from(
+            [{"as": "done", "result": {"n": 1}}, {"as": "failed"}, {"as": "retry"}, {"mode": "shadow"}]
+        ),
     ),
     st.builds(Decided, st.sampled_from(["approve", "deny", "edit"]), st.sampled_from(["c1", None]), by=st.just("ana")),
     st.builds(Elapsed, st.sampled_from([1.0, 9, "2024-05-01T12:00:00Z"])),

@@ -30,7 +30,9 @@ def walked(contract: Contract, events: list[Event], judge: Any = decide) -> Stat
 
 def seen(state: State) -> Any:
     """What a rule, register, count, amount or protocol can see of a state."""
-    more = structs.replace(state.more, tally={}, parked={}, over=None, origin=None, turn=None, run=None, turns=0, runs=0)
+    more = structs.replace(
+        state.more, tally={}, parked={}, over=None, origin=None, turn=None, run=None, turns=0, runs=0
+    )
     return structs.replace(state, at=0.0, serial=0, more=more)
 
 

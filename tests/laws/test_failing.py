@@ -77,7 +77,9 @@ def test_calls_that_fail_in_reverse_order_go_back_to_the_start(labels: list[str]
         states.append(allowed(contract, states[-1], Called(label, {"n": number}, id=f"c{number}")))
     state = states[-1]
     for number, label in reversed(list(enumerate(labels))):
-        end: Event = Returned(label, None, id=f"c{number}", outcome="error") if returned else Failed(f"c{number}", "none")
+        end: Event = (
+            Returned(label, None, id=f"c{number}", outcome="error") if returned else Failed(f"c{number}", "none")
+        )
         state = allowed(contract, state, end)
         assert structs.replace(state, open={}) == structs.replace(states[number], open={})
         assert state.open.keys() == states[number].open.keys()

@@ -1,9 +1,9 @@
 """Several contracts as one."""
 
 import pytest
-from steps import call, held, hear, words
 
 from duly import Breaker, Contract, DulyError, LabelRule, Session, Tool, at_most, merge, must_precede, protocol
+from steps import call, hear, held, words
 
 A, B, C = Tool("a", effect="write"), Tool("b", effect="write"), Tool("c", effect="none")
 
@@ -41,7 +41,9 @@ def test_a_tool_of_a_contract_without_protocol_is_free_of_the_others_protocol() 
 def test_a_tool_that_one_contract_closes_out_stays_closed_out() -> None:
     closing = Contract(protocol("!a"), tools=[A, B])
     assert words(Session(closing, Contract(tools=[B])), call("b", "1")) == ["violation"]
-    assert words(Session(closing, Contract(protocol("!a"), tools=[A, B], outside=["b"])), call("b", "1")) == ["violation"]
+    assert words(Session(closing, Contract(protocol("!a"), tools=[A, B], outside=["b"])), call("b", "1")) == [
+        "violation"
+    ]
     assert faults(closing, Contract(protocol("!b"), tools=[B])) == [
         "`b` has a place in one contract, and another closes it out"
     ]

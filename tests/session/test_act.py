@@ -1,10 +1,10 @@
 """Acts: which are admitted, which are refused, and what each of both changes."""
 
 import pytest
-from steps import back, broke, call, held, hear, ran, settle, why, words
 
 from duly import Called, LabelRule, Received, Returned, Sent, Session, Tool, at_most, must_precede
 from duly.machine.ir import State
+from steps import back, broke, call, hear, held, ran, settle, why, words
 
 
 def test_what_waits_for_a_success_is_refused_until_then() -> None:
@@ -26,7 +26,11 @@ def test_a_refusal_says_which_rule_and_what_would_help() -> None:
 
 def test_a_count_is_taken_at_admission_and_not_at_the_end() -> None:
     session = held(at_most("search", 2))
-    assert words(session, *(call("search", f"s{n}", batch="b") for n in range(3))) == ["allowed", "allowed", "violation"]
+    assert words(session, *(call("search", f"s{n}", batch="b") for n in range(3))) == [
+        "allowed",
+        "allowed",
+        "violation",
+    ]
     assert session.state.data == (2,)
 
 
@@ -75,7 +79,9 @@ def test_an_unknown_tool_of_a_closed_set_is_refused_with_a_suggestion() -> None:
     assert verdict.reasons[0].text() == "unknown tool `delte` (did you mean `delete`?)"
 
 
-@pytest.mark.parametrize("name", ["Delete_User", "delete_user ", "delete_u\u0455er", "\uff44elete_user", "delete\u200b_user"])
+@pytest.mark.parametrize(
+    "name", ["Delete_User", "delete_user ", "delete_u\u0455er", "\uff44elete_user", "delete\u200b_user"]
+)
 def test_names_that_only_look_alike_are_other_names(name: str) -> None:
     session = held(tools=["delete_user"])
     assert why(session.step(call(name, "u"))) == [("contract", "unknown")]
@@ -107,7 +113,10 @@ def test_a_bare_name_that_several_servers_have_is_ambiguous() -> None:
     session = held(tools=["db1/sql", "db2/sql", "fs/read"])
     verdict = session.step(call("sql", "q1"))
     assert why(verdict) == [("contract", "ambiguous")]
-    assert verdict.reasons[0].text() == "`sql` may be a tool of several servers; expected `db1/sql`, `db2/sql` (name the server)"
+    assert (
+        verdict.reasons[0].text()
+        == "`sql` may be a tool of several servers; expected `db1/sql`, `db2/sql` (name the server)"
+    )
 
 
 def test_a_bare_name_that_one_server_has_means_that_tool() -> None:
@@ -119,7 +128,9 @@ def test_a_bare_name_that_one_server_has_means_that_tool() -> None:
 
 def test_an_alias_is_the_same_tool() -> None:
     session = held(
-        at_most("write_file", 1), tools=["write_file"], aliases={"mcp__fs__write_file": "write_file", "fs.write": "write_file"}
+        at_most("write_file", 1),
+        tools=["write_file"],
+        aliases={"mcp__fs__write_file": "write_file", "fs.write": "write_file"},
     )
     assert words(session, call("mcp__fs__write_file", "1"), back("write_file", "1")) == ["allowed", "allowed"]
     assert words(session, call("fs.write", "2"), call("write_file", "3")) == ["violation", "violation"]
@@ -131,10 +142,16 @@ def test_short_forms_take_an_alias_for_the_tool_that_it_is() -> None:
 
 
 def test_a_tool_that_is_called_like_a_message_cannot_forge_consent() -> None:
-    session = held("rec L.{?Yes.!refund.?refund.L, ?Bye}", tools=["refund"], labels=[LabelRule("Yes"), LabelRule("Bye")])
+    session = held(
+        "rec L.{?Yes.!refund.?refund.L, ?Bye}", tools=["refund"], labels=[LabelRule("Yes"), LabelRule("Bye")]
+    )
     assert why(session.step(call("Yes", "y1"))) == [("contract", "kind")]
     assert why(session.step(back("Yes", "y1"))) == [("call", "ungated")]
-    assert words(session, call("refund", "r1"), hear("Yes"), call("refund", "r2")) == ["violation", "allowed", "allowed"]
+    assert words(session, call("refund", "r1"), hear("Yes"), call("refund", "r2")) == [
+        "violation",
+        "allowed",
+        "allowed",
+    ]
 
 
 def test_what_a_protocol_only_receives_cannot_be_called_or_said_by_the_agent() -> None:
@@ -150,7 +167,11 @@ def test_the_agent_cannot_say_what_a_person_is_declared_to_say() -> None:
     assert verdict.reasons[0].text() == (
         "`Yes` is said by others, not by the agent (what others say cannot be said for them)"
     )
-    assert words(session, call("refund", "r1"), hear("Yes"), call("refund", "r2")) == ["violation", "allowed", "allowed"]
+    assert words(session, call("refund", "r1"), hear("Yes"), call("refund", "r2")) == [
+        "violation",
+        "allowed",
+        "allowed",
+    ]
 
 
 def test_a_message_of_the_agent_has_succeeded_when_it_is_admitted() -> None:
@@ -379,7 +400,9 @@ def test_a_register_that_a_siblings_result_has_bound_permits_nothing() -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3)])
-def test_siblings_of_a_batch_move_the_protocol_alike_whether_results_come_between_or_after(order: tuple[int, ...]) -> None:
+def test_siblings_of_a_batch_move_the_protocol_alike_whether_results_come_between_or_after(
+    order: tuple[int, ...],
+) -> None:
     events = [
         call("a", "1", {}, batch="b"), back("a", "1", {"v": 5}), call("b", "2", {}, batch="b"), back("b", "2"),
     ]  # fmt: skip
@@ -414,7 +437,10 @@ def test_a_call_inside_a_tool_moves_the_protocol_where_a_state_names_it() -> Non
     session = held("!run.!inner(n == 1).?inner.?run")
     session.step(call("run", "c1"))
     assert words(
-        session, call("inner", "i1", {"n": 2}, parent="c1"), call("inner", "i2", {"n": 1}, parent="c1"), back("inner", "i2")
+        session,
+        call("inner", "i1", {"n": 2}, parent="c1"),
+        call("inner", "i2", {"n": 1}, parent="c1"),
+        back("inner", "i2"),
     ) == ["violation", "allowed", "allowed"]
     assert words(session, back("run", "c1")) == ["allowed"]
     assert session.is_terminal
@@ -433,7 +459,10 @@ def test_sides_move_independently_and_the_rest_waits_for_both() -> None:
     assert words(session, call("b", "1"), call("a", "2"), back("a", "2"), call("c", "3")) == [
         "allowed", "allowed", "allowed", "violation",
     ]  # fmt: skip
-    assert words(session, call("a", "4"), back("b", "1"), back("a", "4"), call("x", "5"), call("c", "6")) == ["allowed"] * 5
+    assert (
+        words(session, call("a", "4"), back("b", "1"), back("a", "4"), call("x", "5"), call("c", "6"))
+        == ["allowed"] * 5
+    )
 
 
 def test_a_failed_call_of_one_side_goes_back_whatever_the_other_has_done() -> None:

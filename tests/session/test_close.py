@@ -1,8 +1,7 @@
 """The end: what is owed, and what a closed session still does."""
 
-from steps import back, broke, call, held, hear, ran, settle, why, words
-
 from duly import Closed, Ordered, Tool, at_most
+from steps import back, broke, call, hear, held, ran, settle, why, words
 
 
 def test_a_finished_protocol_ends_without_a_finding() -> None:
@@ -52,7 +51,11 @@ def test_late_results_and_settlements_still_count() -> None:
 
 def test_what_waits_is_withdrawn_with_the_end() -> None:
     session = held(tools=[Tool("pay", effect="write")])
-    assert words(session, call("pay", "1"), broke("1", "unknown"), call("pay", "2")) == ["allowed", "allowed", "needs_approval"]
+    assert words(session, call("pay", "1"), broke("1", "unknown"), call("pay", "2")) == [
+        "allowed",
+        "allowed",
+        "needs_approval",
+    ]
     session.close()
     assert (session.state.more.parked, session.state.open["1"].uncertain) == ({}, True)
 

@@ -3,15 +3,29 @@
 from typing import Any
 
 import pytest
-from steps import back, broke, call, held, hear, why
 
 from duly import (
-    Called, Charged, Closed, Contract, Elapsed, LabelRule, Listed, Opened, Ordered, Sent, Session, Tool, at_most, decide,
-    must_precede, observe,
+    Called,
+    Charged,
+    Closed,
+    Contract,
+    Elapsed,
+    LabelRule,
+    Listed,
+    Opened,
+    Ordered,
+    Sent,
+    Session,
+    Tool,
+    at_most,
+    decide,
+    must_precede,
+    observe,
 )  # fmt: skip
 from duly.machine.ir import State
 from duly.values.event import KINDS, Event
 from duly.values.verdict import Verdict
+from steps import back, broke, call, hear, held, why
 
 
 def after(session: Session, *events: Event) -> tuple[list[Verdict], State]:
@@ -58,7 +72,8 @@ def test_an_error_of_ours_refuses_and_leaves_the_state() -> None:
 
 
 @pytest.mark.parametrize(
-    "field", [{"id": 5}, {"id": []}, {"batch": 1}, {"key": {}}, {"parent": 7}, {"server": b"x"}, {"turn": 1}, {"run": 2.0}]
+    "field",
+    [{"id": 5}, {"id": []}, {"batch": 1}, {"key": {}}, {"parent": 7}, {"server": b"x"}, {"turn": 1}, {"run": 2.0}],
 )
 def test_names_that_are_no_text_are_malformed(field: dict[str, Any]) -> None:
     session = held(at_most("a", 1))
@@ -83,7 +98,9 @@ def test_a_refused_call_that_ran_is_a_finding_and_its_count_is_taken() -> None:
 
 
 def test_further_findings_of_one_machine_are_follow_on() -> None:
-    verdicts, _ = after(held(at_most("a", 1), must_precede("x", "b")), *(call(n, f"{i}") for i, n in enumerate("aaabab")))
+    verdicts, _ = after(
+        held(at_most("a", 1), must_precede("x", "b")), *(call(n, f"{i}") for i, n in enumerate("aaabab"))
+    )
     marks = [[(reason.rule, reason.follow_on) for reason in verdict.reasons] for verdict in verdicts]
     cap, order = "at_most(a, 1)", "must_precede(x, b)"
     assert marks == [[], [(cap, False)], [(cap, True)], [(order, False)], [(cap, True)], [(order, True)]]

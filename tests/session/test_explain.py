@@ -1,8 +1,7 @@
 """Why, what is legal instead, and where the reason stands."""
 
-from steps import broke, call, held, hear, ran, words
-
 from duly import Breaker, LabelRule, Legal, Tool, at_most, must_precede
+from steps import broke, call, hear, held, ran, words
 
 
 def labels(found: tuple[Legal, ...]) -> list[str]:
@@ -47,7 +46,9 @@ def test_a_call_that_an_equal_uncertain_one_holds_up_is_legal_for_other_argument
 def test_a_refusal_shows_the_state_what_was_expected_and_where_it_is_written() -> None:
     session = held("!a.?a.!b(n <= 5)", tools=["a", "b"])
     reason = session.step(call("b", "1")).reasons[0]
-    assert reason.text() == "`b` has no place in the protocol in state 0; expected `!a` (take one of the expected steps)"
+    assert (
+        reason.text() == "`b` has no place in the protocol in state 0; expected `!a` (take one of the expected steps)"
+    )
     ran(session, "a", "2")
     verdict = session.step(call("b", "3", {"n": 9}))
     reason = verdict.reasons[0]

@@ -1,8 +1,7 @@
 """Messages: what they move, and when they begin a turn."""
 
-from steps import call, held, hear, ran, why, words
-
 from duly import LabelRule, at_most, must_precede
+from steps import call, hear, held, ran, why, words
 
 
 def test_a_message_moves_the_protocol_that_waits_for_it() -> None:
@@ -50,7 +49,10 @@ def test_a_message_that_nobody_could_name_is_unrecognized_without_a_branch() -> 
     session = held("?Yes.!pay")
     before = session.state
     verdict = session.step(hear(None))
-    assert (verdict.word, verdict.text()) == ("unrecognized", "not understood: nobody could name this message (ask what was meant)")
+    assert (verdict.word, verdict.text()) == (
+        "unrecognized",
+        "not understood: nobody could name this message (ask what was meant)",
+    )
     assert session.state == before
 
 
@@ -79,7 +81,9 @@ def test_a_turn_begins_with_each_message_of_a_person() -> None:
 
 
 def test_a_message_from_another_source_begins_no_turn() -> None:
-    session = held(at_most("a", 1, scope="turn"), tools=["a"], labels=[LabelRule("Tick", source="clock"), LabelRule("Hi")])
+    session = held(
+        at_most("a", 1, scope="turn"), tools=["a"], labels=[LabelRule("Tick", source="clock"), LabelRule("Hi")]
+    )
     assert words(session, call("a", "1"), hear("Tick"), call("a", "2"), hear("Hi"), call("a", "3")) == [
         "allowed", "allowed", "violation", "allowed", "allowed",
     ]  # fmt: skip

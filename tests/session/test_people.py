@@ -1,10 +1,10 @@
 """Orders and decisions of people, as far as they concern settlement, freeze and mode."""
 
 import pytest
-from steps import broke, call, held, settle, why, words
 
 from duly import Decided, Ordered, Tool
 from duly.values.event import Event
+from steps import broke, call, held, settle, why, words
 
 
 def test_an_order_that_names_nobody_is_void_and_changes_nothing() -> None:
@@ -41,7 +41,9 @@ def test_what_can_be_meant_of_nothing_is_void(event: Event) -> None:
 def test_a_call_that_waits_for_a_settlement_cannot_be_approved() -> None:
     session = held(tools=[Tool("pay", effect="write")])
     words(session, call("pay", "p1"), broke("p1", "unknown"), call("pay", "p2"))
-    verdicts = [session.step(Decided("approve", by="ana", **named)) for named in ({"target": "p2"}, {"ticket": "t-p2"}, {})]
+    verdicts = [
+        session.step(Decided("approve", by="ana", **named)) for named in ({"target": "p2"}, {"ticket": "t-p2"}, {})
+    ]
     assert [why(verdict) for verdict in verdicts] == [[("people", "void")]] * 3
     assert words(session, call("pay", "p2")) == ["needs_approval"]
 

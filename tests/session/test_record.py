@@ -2,11 +2,10 @@
 
 from collections import deque
 
-from steps import back, broke, call, held, settle, words
-
 from duly import Called, Returned, Tool
 from duly.session.record import looked_up
 from duly.values.event import Found
+from steps import back, broke, call, held, settle, words
 
 
 def found(session: object, event: Called | Returned) -> Found | None:

@@ -3,10 +3,10 @@
 from decimal import Decimal
 
 import pytest
-from steps import back, broke, call, held, hear, ran, settle, why, words
 
 from duly import Breaker, Called, Closed, LabelRule, Ordered, Sent, Session, Tool, at_most, must_precede
 from duly.session.refuse import mark
+from steps import back, broke, call, hear, held, ran, settle, why, words
 
 PAY = Tool("pay", effect="write")
 
@@ -98,7 +98,9 @@ def test_a_key_of_an_open_call_outlives_a_snapshot() -> None:
 
 
 def test_a_freeze_refuses_what_may_change_something_until_it_is_lifted() -> None:
-    session = held(tools=[Tool("read", effect="none"), Tool("write", effect="write"), "other"], labels=[LabelRule("Hi", "agent")])
+    session = held(
+        tools=[Tool("read", effect="none"), Tool("write", effect="write"), "other"], labels=[LabelRule("Hi", "agent")]
+    )
     assert words(session, Ordered("freeze", by="ana")) == ["allowed"]
     verdict = session.step(call("write", "w1"))
     assert (verdict.word, why(verdict)) == ("violation", [("order", "frozen")])
@@ -111,7 +113,10 @@ def test_a_freeze_refuses_what_may_change_something_until_it_is_lifted() -> None
 def test_a_freeze_holds_acts_whose_tools_are_not_declared() -> None:
     session = held("rec L.!a.L")
     words(session, Ordered("freeze", by="ana"))
-    assert (words(session, call("a", "1"), Sent("a")), [act.label for act in session.legal()]) == (["violation"] * 2, [])
+    assert (words(session, call("a", "1"), Sent("a")), [act.label for act in session.legal()]) == (
+        ["violation"] * 2,
+        [],
+    )
 
 
 def test_results_still_settle_while_frozen() -> None:
@@ -176,9 +181,17 @@ def test_a_message_of_a_person_does_not_break_the_row() -> None:
 
 
 def test_equal_refusals_are_counted_whatever_lies_between() -> None:
-    session = held(must_precede("validate", "delete"), tools=["validate", "delete"], breaker=Breaker(3, "equal", "turn"))
+    session = held(
+        must_precede("validate", "delete"), tools=["validate", "delete"], breaker=Breaker(3, "equal", "turn")
+    )
     acts = [call("delete", "1", {"id": 1}), call("delte", "2"), call("validate", "3"), call("delete", "4", {"id": 1.0})]
-    assert words(session, *acts, call("delete", "5", {"id": "1"})) == ["violation", "violation", "allowed", "violation", "violation"]
+    assert words(session, *acts, call("delete", "5", {"id": "1"})) == [
+        "violation",
+        "violation",
+        "allowed",
+        "violation",
+        "violation",
+    ]
     verdict = session.step(call("delete", "6", {"id": Decimal("1.00")}))
     assert (verdict.word, verdict.halted) == ("violation", True)  # type: ignore[union-attr]
 
@@ -193,9 +206,12 @@ def test_a_halt_for_a_turn_ends_with_it() -> None:
 
 def test_a_halt_for_a_run_ends_with_it_and_not_with_a_turn() -> None:
     session = held(at_most("a", 0), breaker=Breaker(1, per="run"))
-    assert words(
-        session, call("a", "1", {}, run="r1"), hear("Hi"), call("b", "2"), call("b", "3", {}, run="r2")
-    ) == ["violation", "allowed", "blocked", "allowed"]
+    assert words(session, call("a", "1", {}, run="r1"), hear("Hi"), call("b", "2"), call("b", "3", {}, run="r2")) == [
+        "violation",
+        "allowed",
+        "blocked",
+        "allowed",
+    ]
 
 
 def test_malformed_acts_are_never_counted_by_the_breaker() -> None:

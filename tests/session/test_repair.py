@@ -1,9 +1,9 @@
 """What would make a refused act legal."""
 
 import pytest
-from steps import call, held, ran, words
 
 from duly import Breaker, LabelRule, Repair, at_most, must_precede
+from steps import call, held, ran, words
 
 
 def test_the_shortest_steps_are_told() -> None:

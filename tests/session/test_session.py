@@ -8,12 +8,25 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from steps import back, call, held, hear, ran, why, words
 
 from duly import (
-    Allowed, Called, Closed, Contract, DulyError, Received, Refused, Returned, Sent, Session, Tool, Violation, at_most,
-    must_precede, protocol,
+    Allowed,
+    Called,
+    Closed,
+    Contract,
+    DulyError,
+    Received,
+    Refused,
+    Returned,
+    Sent,
+    Session,
+    Tool,
+    Violation,
+    at_most,
+    must_precede,
+    protocol,
 )  # fmt: skip
+from steps import back, call, held, ran, why, words
 
 DESK = "rec L.{?Ask.!lookup.?lookup.L, ?Yes.!refund.?refund.L, ?Bye}"
 
@@ -52,9 +65,17 @@ def test_a_step_that_must_succeed_raises_with_the_verdict() -> None:
 
 def test_how_a_rule_stands_can_be_asked() -> None:
     session = held("!a.?a", at_most("a", 0, id="cap"), must_precede("x", "a"))
-    assert [session.status(rule) for rule in ("protocol", "cap", "must_precede(x, a)")] == ["open", "satisfied", "satisfied"]
+    assert [session.status(rule) for rule in ("protocol", "cap", "must_precede(x, a)")] == [
+        "open",
+        "satisfied",
+        "satisfied",
+    ]
     session.observe(call("a", "1"))
-    assert [session.status(rule) for rule in ("protocol", "cap", "must_precede(x, a)")] == ["open", "violated", "violated"]
+    assert [session.status(rule) for rule in ("protocol", "cap", "must_precede(x, a)")] == [
+        "open",
+        "violated",
+        "violated",
+    ]
     with pytest.raises(DulyError, match="unknown rule `cpa`"):
         session.status("cpa")
 

@@ -3,12 +3,14 @@
 from itertools import permutations
 
 import pytest
-from steps import back, broke, call, held, hear, ran, settle, why, words
 
 from duly import Returned, Tool, at_most, must_precede
 from duly.values.verdict import Verdict
+from steps import back, broke, call, hear, held, ran, settle, why, words
 
-VERIFY = Tool("verify", error="result.ok == false", outcomes={"denied": "result.status == 'denied'", "odd": "result.n > 1"})
+VERIFY = Tool(
+    "verify", error="result.ok == false", outcomes={"denied": "result.status == 'denied'", "odd": "result.n > 1"}
+)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +42,9 @@ def test_the_first_condition_that_is_true_names_the_outcome_and_what_cannot_be_t
 def test_an_error_flag_of_the_transport_comes_before_all_conditions() -> None:
     session = held("!verify.?{verify=error.!error, verify.!bare}", tools=[VERIFY, "error", "bare"])
     good = {"ok": True, "status": "fine", "n": 1}
-    assert words(session, call("verify", "1"), back("verify", "1", good, "error"), call("error", "2")) == ["allowed"] * 3
+    assert (
+        words(session, call("verify", "1"), back("verify", "1", good, "error"), call("error", "2")) == ["allowed"] * 3
+    )
 
 
 def test_an_outcome_that_no_edge_names_settles_its_call_and_is_a_finding() -> None:
@@ -188,7 +192,10 @@ def test_a_result_without_an_id_is_paired_by_the_fields_that_the_tool_names() ->
     words(session, call("a", "1", {"order": 1}), call("a", "2", {"order": 2}), call("a", "3", {"order": 2}))
     assert words(session, Returned("a", {"order": 1.0})) == ["allowed"]
     assert list(session.state.open) == ["2", "3"]
-    assert words(session, Returned("a", {"order": 2}), Returned("a", {"order": 9}), Returned("a", {})) == ["unrecognized"] * 3
+    assert (
+        words(session, Returned("a", {"order": 2}), Returned("a", {"order": 9}), Returned("a", {}))
+        == ["unrecognized"] * 3
+    )
 
 
 def test_a_result_of_another_tool_is_malformed() -> None:

@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from steps import back, broke, call, held, hear, words
 
 from duly import Called, Contract, DulyError, Session, Tool, at_most, must_precede, protocol
 from duly.values.plain import read_json, write_json
+from steps import back, broke, call, hear, held, words
 
 CONTRACT = Contract(
     protocol("rec L.{!a(n as r).L, ?a.L, !b(n == r).L, ?b.L, ?Yes(t as maybe t).L, !end}"),
@@ -51,7 +51,11 @@ def test_a_session_comes_back_from_plain_json_as_it_was() -> None:
 
 def test_a_snapshot_survives_other_writers_of_json() -> None:
     data = busy().to_dict()
-    for text in (write_json(data), json.dumps(data, sort_keys=True, indent=2), json.dumps(data).replace(": 0.0", ": 0")):
+    for text in (
+        write_json(data),
+        json.dumps(data, sort_keys=True, indent=2),
+        json.dumps(data).replace(": 0.0", ": 0"),
+    ):
         assert Session.from_dict(CONTRACT, json.loads(text)).to_dict() == data
     assert Session.from_dict(CONTRACT, read_json(json.dumps(data))).to_dict() == data
 
@@ -138,7 +142,9 @@ def test_a_snapshot_that_lost_or_changed_something_is_refused(damage: dict[str, 
          "a damaged snapshot: it holds an open call `1` that holds what does not exist"),
     ],
 )  # fmt: skip
-def test_a_state_that_this_contract_cannot_be_in_is_refused_even_with_a_sum(damage: dict[str, Any], message: str) -> None:
+def test_a_state_that_this_contract_cannot_be_in_is_refused_even_with_a_sum(
+    damage: dict[str, Any], message: str
+) -> None:
     from duly.session.snapshot import _sum
 
     data = {key: value for key, value in {**busy().to_dict(), **damage}.items() if key != "sum"}

@@ -1,9 +1,9 @@
 """Time, turns and runs as data."""
 
 import pytest
-from steps import back, call, held, hear, words
 
 from duly import Called, Elapsed, at_most
+from steps import back, call, hear, held, words
 
 
 def test_elapsed_time_never_falls() -> None:
@@ -28,7 +28,9 @@ def test_an_instant_with_a_zone_sets_the_wall_time() -> None:
     assert session.state.at == 30.0
 
 
-@pytest.mark.parametrize("at", ["2024-05-01T12:00:00", "noon", "", True, float("nan"), float("inf"), 10**400, -(10**400)])
+@pytest.mark.parametrize(
+    "at", ["2024-05-01T12:00:00", "noon", "", True, float("nan"), float("inf"), 10**400, -(10**400)]
+)
 def test_what_is_no_time_is_malformed_and_admits_nothing(at: object) -> None:
     session = held(at_most("a", 1))
     before = session.state

@@ -152,4 +152,7 @@ def test_unequal_values_have_different_normal_forms(left: Any, right: Any) -> No
 
 def test_clauses_are_values() -> None:
     assert Guard(("a",), "==", Literal(1)) == Guard(("a",), "==", Literal(1))
-    assert {Bind(("a",), "r"), Bind(("a",), "r"), Bind(("a",), "r", True)} == {Bind(("a",), "r"), Bind(("a",), "r", True)}
+    assert {Bind(("a",), "r"), Bind(("a",), "r"), Bind(("a",), "r", True)} == {
+        Bind(("a",), "r"),
+        Bind(("a",), "r", True),
+    }

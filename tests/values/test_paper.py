@@ -17,7 +17,10 @@ from duly.values.plain import Malformed
             '{"event":"called","label":"refund","payload":{"amount":240},"id":"c7","at":12.5}',
             Called("refund", {"amount": 240}, id="c7", at=12.5),
         ),
-        ('{"event":"returned","label":"verify","id":"c7","outcome":"denied"}', Returned("verify", None, "c7", "denied")),
+        (
+            '{"event":"returned","label":"verify","id":"c7","outcome":"denied"}',
+            Returned("verify", None, "c7", "denied"),
+        ),
         ('{"event":"failed","id":"c7","effect":"none","error":"timeout"}', Failed("c7", "none", "timeout")),
         ('{"event":"failed","id":"c7"}', Failed("c7")),
         ('{"event":"received","label":null}', Received(None)),

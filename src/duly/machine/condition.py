@@ -76,8 +76,9 @@ def _diagnostic(text: str, error: str, names: tuple[str, ...], span: Span | None
 
     unknown = re.search(_UNDECLARED, error)
     if unknown:
-        help = suggest(unknown[1], names) or f"a condition here sees {', '.join(names)}"
-        return Diagnostic("condition", f"unknown name `{unknown[1]}` in `{text[:80]}`", span=span, path=path, help=help)
+        name = unknown[1].partition(".")[0]
+        help = suggest(name, names) or f"a condition here sees {', '.join(names)}"
+        return Diagnostic("condition", f"unknown name `{name}` in `{text[:80]}`", span=span, path=path, help=help)
     said = error.split("ERROR: <input>:")[-1].split("\n")[0].strip()
     place, _, rest = said.partition(": ")
     message = f"`{text[:80]}` is no condition: {(rest or said)[:160].lower()}" + (f" (at {place})" if rest else "")
