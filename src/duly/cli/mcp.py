@@ -152,7 +152,8 @@ def _options(
         Target(tuple(command), url or "", headers, cast("Era", era)),
         contract=contract_of(contract) if contract is not None else None,
         shadow=shadow, session=session, session_header=session_header, session_field=session_field, server=server,
-        http=place, store=store, level=cast("Level", level), tell_port=tell_port, tell_token=tell_token, deadline=timeout,
+        http=place, store=store, level=cast("Level", level), tell_port=tell_port,
+        tell_token=tell_token, deadline=timeout,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from duly.values.plain import Malformed, read_json
+from duly.values.plain import Malformed, plain, read_json
 from duly.values.verdict import Reason, Refusal, Verdict, refusal_text, shorten
 
 META: Final = "duly/verdict"
@@ -19,12 +19,15 @@ def payload(found: Mapping[str, Any]) -> Any:
     Several blocks are a list, so that no condition sees the first row only.
     """
     structured = found.get("structuredContent")
-    if structured is not None:
-        return structured
-    content = found.get("content")
-    blocks = content if isinstance(content, list) else []
-    values = [_value(block) for block in blocks]
-    return values[0] if len(values) == 1 else values
+    if structured is None:
+        content = found.get("content")
+        values = [_value(block) for block in (content if isinstance(content, list) else [])]
+        structured = values[0] if len(values) == 1 else values
+    try:
+        return plain(structured)
+    except Malformed as error:
+        # the call has ended all the same; no condition can be worked out on this
+        return {"unreadable": str(error)[:200]}
 
 
 def _value(block: Any) -> Any:

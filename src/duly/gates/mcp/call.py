@@ -52,7 +52,9 @@ class Call:
             raise error
         name = self._pass.label
         if await self._cut(text, sent=sent) == "none":
-            return trouble("gone", f"`{name}` did not run: {text[:300]}", structured=self._structured)
+            rest = "it changes nothing, so it may be asked for again" if sent else "nothing was done"
+            said = f"`{name}` has no answer: {text[:300]}; {rest}"
+            return trouble("gone", said, structured=self._structured)
         said = f"`{name}` was called, and nobody knows whether it ran: {text[:300]}; {WAIT}"
         return trouble("unknown", said, structured=self._structured)
 

@@ -42,6 +42,7 @@ class Keeper:
         named: bool = False,
         server: str = "",
         journal: Journal | None = None,
+        alone: bool = False,
     ) -> None:
         self.contract = contract
         self.shadow = shadow
@@ -50,6 +51,7 @@ class Keeper:
         self._named = named or keys.header is not None or keys.field is not None
         self._server = server
         self._journal = journal
+        self._alone = alone
         self._opening = anyio.Lock()
         self._stateful = stateful(contract)
         self._held: dict[str | None, Held] = {}
@@ -71,7 +73,7 @@ class Keeper:
                 try:
                     known = await hold(
                         self.contract, id, named=key is not None and self._named, shadow=self.shadow,
-                        journal=self._journal,
+                        journal=self._journal, alone=self._alone,
                     )  # fmt: skip
                 except DulyError as error:
                     message = f"the session cannot be opened: {error.diagnostics[0].message}"
@@ -126,7 +128,7 @@ class Keeper:
     async def _visible(self, link: Link, listing: Listing) -> frozenset[str]:
         if link.key is None and self._stateful:
             # whoever has no session yet is shown how one begins
-            held = await hold(self.contract, "none", named=True, shadow=self.shadow, journal=None)
+            held = await hold(self.contract, "none", named=True, shadow=self.shadow)
         else:
             held = await self.held(link.key)
         if held.shadow:

@@ -53,7 +53,7 @@ async def _run(options: Options) -> None:
     if options.contract is not None:
         keeper = Keeper(
             options.contract, keys, shadow=options.shadow, named=options.session is not None, server=options.server,
-            journal=journal,
+            journal=journal, alone=options.http is None,
         )  # fmt: skip
     proxy = Proxy(
         options.target, keys=keys, gate=keeper, deadline=options.deadline, connect=options.connect,
