@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from . import audit, check, fmt, init, replay, schema, show
+from . import audit, check, fmt, init, log, mcp, pending, replay, schema, sessions, show, tell
 
 VERBS: Final = (
     (init.init, "Write a first contract."),
@@ -13,6 +13,14 @@ VERBS: Final = (
     (audit.audit, "Hold recorded runs to a contract."),
     (replay.replay, "Step through one recorded run."),
     (show.show, "Show a contract's protocols."),
+    (mcp.mcp, "Put a contract between an MCP client and an MCP server."),
+    (tell.tell, "Tell a session what a person said."),
+    (sessions.sessions, "List the sessions of a journal."),
+    (pending.pending, "List what waits for a person."),
+    (pending.approve, "Say yes to a parked act."),
+    (pending.deny, "Say no to a parked act."),
+    (pending.settle, "Say what became of an uncertain call."),
+    (log.log, "Print what happened in a session, and why."),
     (fmt.fmt, "Print contracts in canonical form."),
     (schema.schema, "Print the JSON Schema of contract documents."),
 )

@@ -1,0 +1,63 @@
+"""`duly log`: what happened in a session, and what was said of it."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .store import Json, Store, clock, opened, summary_of
+
+if TYPE_CHECKING:
+    from duly.journal.record import Record
+
+
+def log(
+    session: Annotated[str, typer.Argument(help="The session's name.", show_default=False)],
+    store: Store,
+    start: Annotated[int, typer.Option("--from", min=0, help="The first record to show.")] = 0,
+    refused: Annotated[bool, typer.Option("--refused", help="Only what was not allowed.")] = False,
+    json: Json = False,
+) -> None:
+    """Prints the journal of a session: each event, the verdict on it, and why.
+
+    \b
+    Examples:
+      duly log desk-17 --store desk.sqlite
+      duly log desk-17 --store desk.sqlite --refused --json
+
+    Exits with 6 if the journal cannot be used.
+    """
+    from duly.values.plain import write_json
+
+    from .output import write
+
+    with opened(store, readonly=True, json=json) as journal:
+        summary_of(journal, session)
+        for record in journal.read(session, start):
+            if not refused or record.verdict != "allowed":
+                write(write_json(_plain(record)) if json else _text(record))
+
+
+def _plain(record: "Record") -> dict[str, Any]:
+    from duly.values.paper import object_of
+
+    return {
+        "index": record.index, "wall": record.wall, "event": object_of(record.event), "verdict": record.verdict,
+        "mode": record.mode, "call": record.call, "ticket": record.ticket,
+        "reasons": [
+            {"rule": reason.rule, "kind": reason.kind, "message": reason.message, "help": reason.help}
+            for reason in record.reasons
+        ],
+    }  # fmt: skip
+
+
+def _text(record: "Record") -> str:
+    from duly.values.event import sign
+    from duly.values.verdict import shorten
+
+    mode = "" if record.mode == "enforce" else f" ({record.mode})"
+    lines = [f"{record.index:>5}  {clock(record.wall)}  {sign(record.event):<32} {record.verdict}{mode}"]
+    said = getattr(record.event, "payload", None)
+    if isinstance(said, dict) and isinstance(said.get("text"), str):
+        lines.append(f"       “{shorten(said['text'], 200)}”")
+    lines += [f"       {reason.rule}: {reason.text()}" for reason in record.reasons]
+    return "\n".join(lines)

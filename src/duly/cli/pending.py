@@ -1,0 +1,171 @@
+"""`duly pending`, `approve`, `deny`, `settle`: what waits for a person, and the person's answer."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .store import By, Held, Json, Store, answer, gate_of, opened, person
+
+if TYPE_CHECKING:
+    from duly.journal.journal import Journal
+    from duly.machine.contract import Contract
+    from duly.machine.ir import State
+
+Ticket = Annotated[str, typer.Argument(help="The ticket, as `duly pending` shows it.", show_default=False)]
+In = Annotated[
+    str | None, typer.Option("--session", help="Its session, where several have one of this name.", show_default=False)
+]
+Why = Annotated[str | None, typer.Option("--reason", help="Why; kept for the record.", show_default=False)]
+
+
+class How(StrEnum):
+    """What became of an uncertain call."""
+
+    done = "done"
+    failed = "failed"
+    retry = "retry"
+
+
+def pending(store: Store, contract: Held, json: Json = False) -> None:
+    """Lists what waits for a person: parked acts, and calls of which nobody knows whether they happened.
+
+    \b
+    Examples:
+      duly pending --store desk.sqlite --contract desk.yaml
+      duly pending --store desk.sqlite --contract desk.yaml --json
+
+    Exits with 0 if nothing waits, with 6 if something does or the journal cannot be used.
+    """
+    from duly.values.plain import write_json
+
+    from .output import contract_of, number, write
+
+    held = contract_of(contract, json=json)
+    with opened(store, readonly=True, json=json) as journal:
+        found = [line for name, state in _states(journal, held) for line in _waiting(name, state)]
+    for line in found:
+        write(write_json(line) if json else _text(line))
+    if not json:
+        write(f"{number(len(found), 'act')} waiting")
+    raise typer.Exit(6 if found else 0)
+
+
+def approve(
+    ticket: Ticket, store: Store, contract: Held, session: In = None, by: By = None, reason: Why = None,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Says yes to a parked act. The yes is good for the identical act, once; all other rules are asked again.
+
+    \b
+    Example:
+      duly approve t-c7 --store desk.sqlite --contract desk.yaml --by ana
+
+    Exits with 4 if the decision is not taken.
+    """
+    _decide("approve", ticket, store, contract, session, by, reason, json)
+
+
+def deny(
+    ticket: Ticket, store: Store, contract: Held, session: In = None, by: By = None, reason: Why = None,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Says no to a parked act.
+
+    \b
+    Example:
+      duly deny t-c7 --store desk.sqlite --contract desk.yaml --by ana --reason "not today"
+
+    Exits with 4 if the decision is not taken.
+    """
+    _decide("deny", ticket, store, contract, session, by, reason, json)
+
+
+def settle(
+    call: Annotated[str, typer.Argument(help="The call, as `duly pending` shows it.", show_default=False)],
+    how: Annotated[How, typer.Argument(help="What became of it.", show_default=False)],
+    store: Store,
+    contract: Held,
+    session: In = None,
+    by: By = None,
+    json: Json = False,
+) -> None:
+    """Says what became of an uncertain call. What waited for it is withdrawn (done), or may be asked again.
+
+    \b
+    Example:
+      duly settle c7 failed --store desk.sqlite --contract desk.yaml --by ana
+
+    Exits with 4 if the order is not taken.
+    """
+    from duly.values.event import Ordered
+
+    _tell(
+        lambda name: Ordered("settle", target=call, by=name, payload={"as": how.value}),
+        lambda state: call in state.open,
+        f"no call `{call}` is open", store, contract, session, by, json,
+    )  # fmt: skip
+
+
+def _decide(
+    decision: Any, ticket: str, store: str, contract: str, session: str | None, by: str | None, reason: str | None,
+    json: bool,
+) -> None:  # fmt: skip
+    from duly.values.event import Decided
+
+    _tell(
+        lambda name: Decided(decision, ticket=ticket, by=name, reason=reason),
+        lambda state: any(parked.ticket == ticket for parked in state.more.parked.values()),
+        f"no open ticket `{ticket}`", store, contract, session, by, json,
+    )  # fmt: skip
+
+
+def _tell(
+    event: Any, meant: Any, nothing: str, store: str, contract: str, session: str | None, by: str | None, json: bool
+) -> None:
+    """Finds the one session that the ticket or the call belongs to, and steps the person's event there."""
+    from .output import contract_of, usage
+
+    held = contract_of(contract, json=json)
+    with opened(store, json=json) as journal:
+        names = [name for name, state in _states(journal, held) if session in (None, name) and meant(state)]
+        if not names:
+            raise usage(nothing, "`duly pending` lists what waits")
+        if len(names) > 1:
+            raise usage(f"{len(names)} sessions have one of this name", "pick one with `--session`")
+        gate = gate_of(journal, held, names[0])
+        verdict = gate.step(event(person(by)))
+        gate.leave()
+    raise answer(verdict, json=json)
+
+
+def _states(journal: "Journal", contract: "Contract") -> "Iterator[tuple[str, State]]":
+    """The sessions of this contract with their states; what belongs to another contract is left out."""
+    from duly.journal.replay import state_of
+
+    for summary in journal.sessions():
+        if summary.meta.digest == contract.digest:
+            yield summary.session, state_of(contract, journal, summary.session)[0]
+
+
+def _waiting(session: str, state: "State") -> Iterator[dict[str, Any]]:
+    for identity, parked in state.more.parked.items():
+        yield {
+            "session": session, "ticket": parked.ticket, "call": identity, "label": parked.label, "args": parked.args,
+            "waits_for": parked.cause,
+        }  # fmt: skip
+    for identity, call in state.open.items():
+        if call.uncertain:
+            yield {"session": session, "ticket": None, "call": identity, "label": call.label, "args": call.args,
+                   "waits_for": None}  # fmt: skip
+
+
+def _text(line: dict[str, Any]) -> str:
+    from duly.values.plain import write_json
+    from duly.values.verdict import shorten
+
+    act = f"{line['label']} {shorten(write_json(line['args']), 200)}"
+    if line["ticket"] is None:
+        return f"{line['session']}: call {line['call']} is uncertain: {act}"
+    return f"{line['session']}: {line['ticket']} waits until {line['waits_for']} is settled: {act}"
