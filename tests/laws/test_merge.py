@@ -16,14 +16,15 @@ PAIRS = [
     for first in CONTRACTS
     for second in CONTRACTS
     if first is not second and not (first.terms.breaker or second.terms.breaker)
+    # beside declared tools, names that only the rules of another contract know are unknown
+    and (first.terms.tools is None) == (second.terms.tools is None)
     and "halt" not in (first.terms.on_violation, second.terms.on_violation)
 ]  # fmt: skip
 
 
 def refuses(contract: Contract, other: Contract, event: Called | Sent, verdict: Verdict) -> bool:
-    """Whether a contract refuses an act; one of the other's alphabet that it does not know is not its concern."""
-    unknown = all(reason.kind in ("unknown", "kind") for reason in verdict.reasons)
-    return not verdict and not (unknown and event.label in other.acts and event.label not in contract.acts)
+    """Whether a contract refuses an act; one that only the other has in its alphabet is not its concern."""
+    return not verdict and not (event.label in other.acts and event.label not in contract.acts)
 
 
 @tried(300, 6000)
