@@ -36,7 +36,7 @@ LOCKS: Final = {
     "notation/strings.py": "threading",  # the parser's tables are built once for all threads
 }
 ABOVE: Final = {
-    "gates": frozenset({"msgspec", "re2"}),
+    "gates": frozenset({"anyio", "msgspec", "re2"}),
     "journal": frozenset({"msgspec"}),
     "audit": frozenset({"msgspec", "rich"}),
     "cli": frozenset({"msgspec", "rich", "typer"}),

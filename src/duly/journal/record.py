@@ -216,7 +216,7 @@ def writable(event: Event) -> Event:
 
 def legible(event: Event) -> Event:
     """What can be kept of an event that was refused at the door: its texts, as far as they are texts."""
-    kept = {}
+    kept: dict[str, Any] = {}
     for name in event.__struct_fields__:
         value = getattr(event, name)
         if isinstance(value, str):
