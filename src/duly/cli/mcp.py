@@ -91,10 +91,7 @@ def mcp(
         raise usage(f"unknown era `{era}`", "eras are auto, legacy and modern")
     if level not in ("full", "normal", "memory"):
         raise usage(f"unknown level `{level}`", "levels are full, normal and memory")
-    try:
-        import mcp as _  # noqa: F401
-    except ImportError:
-        raise usage("the MCP SDK is not installed", "pip install 'duly[mcp]'") from None
+    _sdk()
     options = _options(
         command or [], contract, url, header or [], shadow, http, session, session_header, session_field, server, store,
         level, tell_port, tell_token, timeout, era,
@@ -155,6 +152,39 @@ def _options(
         http=place, store=store, level=cast("Level", level), tell_port=tell_port,
         tell_token=tell_token, deadline=timeout,
     )  # fmt: skip
+
+
+def contract_of_server(command: str, name: str = "") -> str:
+    """The text of a first contract for the server that a command line starts, or that has this address.
+
+    What `duly init --mcp` writes.
+    """
+    import shlex
+
+    from .output import usage
+
+    is_address = command.startswith(("http://", "https://"))
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise usage(f"`{command}` is no command: {str(error).lower()}") from None
+    if not words:
+        raise usage("the server's command is empty", "for example `duly init --mcp 'python server.py'`")
+    _sdk()
+    _quiet()
+    from duly.gates.mcp.init import contract_from_server
+    from duly.gates.mcp.upstream import Target
+
+    return contract_from_server(Target(url=command) if is_address else Target(tuple(words)), name)
+
+
+def _sdk() -> None:
+    from importlib.util import find_spec
+
+    from .output import usage
+
+    if find_spec("mcp") is None:
+        raise usage("the MCP SDK is not installed", "pip install 'duly[mcp]'")
 
 
 def _quiet() -> None:

@@ -25,7 +25,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 EXAMPLES = ROOT / "examples" / "mcp"
 PYTHON = sys.executable
-ERAS = ("legacy", "2026-07-28")
+ERAS = ("legacy", "auto")
+"""How the client connects: by the handshake of 2025-11-25, or as 2026-07-28 says."""
 TOKEN = "a-token-of-the-tests"
 ENV = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "DULY_TELL_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"}
 LAUNCH = (PYTHON, str(HERE / "launch.py"), "mcp")
@@ -103,9 +104,11 @@ async def connected(
         async with Client(place, mode=era, cache=None, **options) as client:
             yield client
         return
-    async with create_mcp_http_client(headers=headers) as http:
-        async with Client(streamable_http_client(place, http_client=http), mode=era, cache=None, **options) as client:
-            yield client
+    async with (
+        create_mcp_http_client(headers=headers) as http,
+        Client(streamable_http_client(place, http_client=http), mode=era, cache=None, **options) as client,
+    ):
+        yield client
 
 
 def tell(port: int, **said: Any) -> tuple[int, dict[str, Any]]:

@@ -61,7 +61,7 @@ def call(id: object, name: str, args: dict[str, float]) -> None:
     elif name == "never":
         pass
     elif name == "garbled":
-        write('{"jsonrpc": "2.0", "id": %s, "result": {"content": [}}\n' % json.dumps(id))
+        write('{"jsonrpc": "2.0", "id": ' + json.dumps(id) + ', "result": {"content": [}}\n')
     elif name == "rpc_error":
         send(id=id, error={"code": -32050, "message": "no such account", "data": {"n": 1}})
     elif name == "failed":

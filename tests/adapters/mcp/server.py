@@ -4,6 +4,7 @@
 line in the file that `EFFECTS` names.
 """
 
+import json
 import os
 import sys
 from typing import Annotated
@@ -37,7 +38,7 @@ def search(q: str, limit: int = 5) -> str:
 @server.tool(structured_output=False)
 def lookup(id: int) -> str:
     """A row as JSON text."""
-    return '{"id": %d, "status": "%s"}' % (id, "open" if id < 10 else "closed")
+    return json.dumps({"id": id, "status": "open" if id < 10 else "closed"})
 
 
 @server.tool()

@@ -33,6 +33,8 @@ Progress = Callable[[float, float | None, str | None], Awaitable[None]]
 Asked = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 Noticed = Callable[[str, dict[str, Any]], Awaitable[None]]
 
+QUIETEST: Final = "info"
+"""From which level on a modern server tells its log to a client of the other era that has set none."""
 PROBE: Final = 10.0
 """Seconds that a server has to say that it speaks the modern era; one that is silent is asked to shake hands."""
 
@@ -176,7 +178,7 @@ class Upstream:
 
     def _stamped(self, params: Mapping[str, Any] | None) -> dict[str, Any]:
         return era.request(
-            params, modern=True, info=self._client, capabilities=self._abilities, level=self.level
+            params, modern=True, info=self._client, capabilities=self._abilities, level=self.level or QUIETEST
         )  # fmt: skip
 
     async def request(
@@ -192,7 +194,7 @@ class Upstream:
         if self.dead is not None:
             raise MCPError(code=CONNECTION_CLOSED, message=self.dead)
         sent = era.request(
-            params, modern=self.modern, info=self._client, capabilities=self._abilities, level=self.level
+            params, modern=self.modern, info=self._client, capabilities=self._abilities, level=self.level or QUIETEST
         )  # fmt: skip
         options: dict[str, Any] = {}
         if progress is not None:
