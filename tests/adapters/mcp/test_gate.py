@@ -8,9 +8,9 @@ import anyio
 import mcp_types as types
 import pytest
 
+from duly import load
 from duly.gates.gate import Gate
 from duly.journal.journal import open_journal
-from duly.notation.pack import load
 
 from .driver import ENV, ERAS, HERE, SERVER, connected, free_port, gate_http, gate_stdio, names, run, say, text
 
