@@ -1,6 +1,7 @@
 """One session's way through the proxy: its connection to the server, its clients, and what travels between them."""
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import anyio
@@ -291,12 +292,14 @@ class Link:
         """Serves the stream of changes of a modern client."""
         uris = list(params.notifications.resource_subscriptions or ())
         if uris:
-            await upstream.watch(uris)
+            # a server that takes no subscriptions may tell of changes all the same
+            with suppress(MCPError):
+                await upstream.watch(uris)
         try:
             return await self._listen(context, params)
         finally:
             if uris:
-                with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+                with anyio.CancelScope(shield=True), anyio.move_on_after(5), suppress(MCPError):
                     await upstream.unwatch(uris)
 
 
