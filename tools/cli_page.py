@@ -21,7 +21,7 @@ Written by `make docs` from the commands themselves.
 | 3 | a contract is not well formed (with `--strict`: or suspicious) |
 | 4 | violations were found |
 | 5 | evidence does not verify (no verb gives it yet) |
-| 6 | undecided or incomplete: a record cannot be read, or nothing was there to read |
+| 6 | undecided or incomplete: a run has not come to its end, a record cannot be read, or nothing was there to read |
 
 Of several the first in the order 1, 2, 3, 5, 4, 6 is given.
 

@@ -43,7 +43,8 @@ def check(
     from .output import number, plain_diagnostic, say, usage, write
 
     if not targets and not protocol:
-        raise usage("nothing to check", "name a contract document, a module, or give a protocol with `--protocol`")
+        help = "for example `duly check contract.yaml`; or name a module, or give a protocol with `--protocol`"
+        raise usage("nothing to check", help)
     found: list[Diagnostic] = []
     notes: list[tuple[str, str]] = []
     for target in targets or ():

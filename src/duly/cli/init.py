@@ -50,7 +50,7 @@ def init(
     """Writes a first contract in shadow mode, to be read, corrected and checked.
 
     With recorded runs, the tools seen in them are declared. Whether a tool changes anything is guessed from its
-    name and marked in a comment. The rule is the most common one: no change before the user has said yes.
+    name and is to be checked. The rule is the most common one: no change before the user has said yes.
 
     \b
     Examples:
@@ -128,7 +128,7 @@ def contract_text(name: str, tools: Iterable[str]) -> str:
 
     known = list(tools)
     head = [
-        "# What this agent may do. Change it, then: duly check, duly audit on recorded runs, and mode: enforce.",
+        "# What this agent may do. Change it, run `duly check` and, on recorded runs, `duly audit`; then enforce it.",
         "duly: 1",
         f"contract: {scalar(name)}",
         'version: "0.1"',
@@ -140,6 +140,7 @@ def contract_text(name: str, tools: Iterable[str]) -> str:
         head.append(
             "# `effect` is guessed from the name; check it. `error` says how a failed call is known by its result."
         )
+        head.append('# For example {effect: write, error: "has(result.error)"}; ask `has` before a field is compared.')
     else:
         head.append("# The tools, with what they change. When this is given there are no others.")
         known = ["find_order", "refund_order"]

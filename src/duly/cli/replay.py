@@ -46,6 +46,9 @@ def replay(
       duly replay run.jsonl --contract contract.yaml --as recorded --json
       duly replay results.json --contract contract.yaml --run 12
 
+    A record is read as the audit reads it with `--as recorded`. Read live, what a refused call returned is a finding
+    of its own, since nothing should have returned.
+
     Exits with 4 if an event is a violation or blocked, with 6 if a line cannot be read or an act still waits for a
     decision.
     """
