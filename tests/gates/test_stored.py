@@ -4,36 +4,18 @@ import copy
 import pickle
 import random
 from threading import Barrier, Thread
-from typing import Any
 
 import pytest
 
-from duly import (
-    Called,
-    Contract,
-    DulyError,
-    Gate,
-    Ordered,
-    Refused,
-    Returned,
-    Sent,
-    Tool,
-    Violation,
-    at_most,
-    must_precede,
-    protocol,
-)
+from duly import Contract, DulyError, Gate, Refused, Tool, Violation, at_most, must_precede, protocol
 from duly.gates.stored import Mode
-from duly.journal.journal import Conflict, Journal, JournalError, open_journal
+from duly.journal.journal import Conflict, JournalError, open_journal
 from duly.journal.memory import MemoryJournal
-from duly.journal.replay import again
-from duly.machine.ir import State
 from duly.session.snapshot import save
 from duly.testing.material import events
-from duly.values.event import Closed, Failed
-from duly.values.expr import normal
-from duly.values.plain import read_json
+from duly.values.event import Called, Closed, Failed, Ordered, Returned, Sent
 from duly.values.verdict import Reason
+from gates.agree import agrees
 from steps import why
 
 CONTRACT = Contract(
@@ -46,22 +28,6 @@ CONTRACT = Contract(
 
 def looked(gate: Gate) -> None:
     gate.settle(gate.begin("look", {}), {"v": 1})
-
-
-def meant(contract: Contract, state: State) -> Any:
-    """A state on paper, with numbers by value: 5e-324 and 5E-324 are the same."""
-    data = save(contract, state)
-    calls = {id: {**call, "args": normal(read_json(call["args"]))} for id, call in data.get("open", {}).items()}
-    return {**data, "open": calls, "sum": ""}
-
-
-def agrees(journal: Journal, gate: Gate, session: str = "s") -> bool:
-    """Whether the journal, decided again from its start, says what it said and leads to the gate's state."""
-    contract = gate.session.contract
-    steps = list(again(contract, journal.read(session)))
-    return all(step.agrees for step in steps) and meant(contract, steps[-1].state) == meant(
-        contract, gate.session.state
-    )
 
 
 class Broken(MemoryJournal):
