@@ -202,8 +202,12 @@ def test_a_question_in_the_middle_of_a_call_is_no_event_and_the_call_counts_once
 
 
 def test_an_answer_to_no_question_is_refused(effects: Path) -> None:
+    async def answer(context: Any, params: Any) -> Any:
+        raise AssertionError("nobody is asked here")
+
     async def body() -> None:
-        async with connected(gate_stdio("-c", CONTRACT, server=SERVER), era="auto") as client:
+        place = gate_stdio("-c", CONTRACT, server=SERVER)
+        async with connected(place, era="auto", elicitation_callback=answer) as client:
             accepted = {"q": types.ElicitResult(action="accept", content={"approve": True})}
             for state in ("forged", "duly:forged", None):
                 with pytest.raises(Exception, match=r"question|request state"):
