@@ -10,8 +10,8 @@ from msgspec import structs
 from duly.audit.detect import read
 from duly.audit.report import Report, audit_files
 from duly.audit.trajectory import Trajectory
-from duly.gates.labels import Classifier
 from duly.gates.files import load
+from duly.gates.labels import Classifier
 from duly.machine.contract import Contract
 from duly.machine.rules import at_most, must_precede
 from duly.machine.terms import LabelRule, Tool

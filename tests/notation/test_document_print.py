@@ -61,7 +61,6 @@ OPTIONS: dict[str, Any] = {
     "id": st.just("") | NAME,
     "excepting": names(),
     "scope": st.sampled_from(["session", "turn", "run"]),
-    "mode": st.sampled_from(["enforce", "shadow"]),
     "severity": st.sampled_from(["error", "warning"]),
 }
 RULE = st.builds(

@@ -126,16 +126,16 @@ def _never(contract: Contract, names: Names, asks: dict[str, tuple[Ask, ...]]) -
 def _redundant(contract: Contract, asks: dict[str, tuple[Ask, ...]]) -> list[Diagnostic]:
     """Warnings for rules that say what another says, that others always go before, or that speak of nothing."""
     found: list[Diagnostic] = []
-    seen: dict[tuple[tuple[Ask, ...], str], Rule] = {}
+    seen: dict[tuple[Ask, ...], Rule] = {}
     tightest: dict[tuple[object, ...], tuple[int, str]] = {}
     for rule in contract.rules.values():
         for ask in asks[rule.id]:
             if isinstance(ask, Below):
-                key = (ask.names, ask.count, rule.mode)
+                key = (ask.names, ask.count)
                 tightest[key] = min((ask.limit, rule.id), tightest.get(key, (ask.limit, rule.id)))
     for rule in contract.rules.values():
         row = asks[rule.id]
-        twin = seen.setdefault((row, rule.mode), rule)
+        twin = seen.setdefault(row, rule)
         if row and not any(ask.names for ask in row):
             found.append(_idle(rule, f"the rule `{rule.id}` speaks of nothing", "its exceptions leave no member"))
         elif twin is not rule:
@@ -143,7 +143,7 @@ def _redundant(contract: Contract, asks: dict[str, tuple[Ask, ...]]) -> list[Dia
         else:
             for ask in row:
                 if isinstance(ask, Below):
-                    limit, other = tightest[ask.names, ask.count, rule.mode]
+                    limit, other = tightest[ask.names, ask.count]
                     if limit < ask.limit:
                         message = f"the rule `{rule.id}` can never matter: `{other}` refuses earlier"
                         found.append(_idle(rule, message, "one of them can go"))

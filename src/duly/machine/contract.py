@@ -224,7 +224,7 @@ def _meaning(contract: Contract) -> Any:
             for graph in terms.protocols
         ],
         "rules": {
-            rule.id: {k: v for k, v in _plain(rule).items() if k not in ("id", "span", "mode")}
+            rule.id: {k: v for k, v in _plain(rule).items() if k not in ("id", "span")}
             for rule in contract.rules.values()
         },
     }

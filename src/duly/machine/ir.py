@@ -103,12 +103,33 @@ class Hearing(Struct, frozen=True):
     said: dict[int, Any] | None = None
 
 
+class Waiting(Struct, frozen=True):
+    """A result that its protocol cannot take yet; ``batch`` is its call's."""
+
+    protocol: int
+    label: str
+    outcome: str
+    payload: Any
+    call: str
+    batch: str | None = None
+
+
+class Held(Struct, frozen=True):
+    """Where a protocol stood, and what it had bound, before the first result of a batch; and the results since."""
+
+    batch: str
+    cursors: tuple[int, ...]
+    results: tuple[Waiting, ...]
+    registers: dict[str, Any]
+
+
 class Open(Struct, frozen=True):
     """A call that was admitted and has not ended.
 
     ``before`` and ``behind`` are the cursors and the movers before it moved the protocols ``moved``, and ``slots`` the
     cursors moved of protocols that have several; ``took`` the count slots it occupies, with the epoch in which it did;
-    ``bound`` (register, new, old) for what it bound at admission; ``key`` is its idempotency key.
+    ``bound`` (register, new, old) for what it bound at admission; ``key`` is its idempotency key;
+    ``held`` what it ended of other batches, by protocol.
     """
 
     label: str
@@ -123,6 +144,7 @@ class Open(Struct, frozen=True):
     uncertain: bool = False
     slots: tuple[int, ...] = ()
     key: str | None = None
+    held: tuple[tuple[int, Held], ...] = ()
 
 
 class Parked(Struct, frozen=True):
@@ -132,25 +154,6 @@ class Parked(Struct, frozen=True):
     args: Any
     ticket: str
     cause: str
-
-
-class Waiting(Struct, frozen=True):
-    """A result that its protocol cannot take yet."""
-
-    protocol: int
-    label: str
-    outcome: str
-    payload: Any
-    call: str
-
-
-class Held(Struct, frozen=True):
-    """Where a protocol stood, and what it had bound, before the first result of a batch; and the results since."""
-
-    batch: str
-    cursors: tuple[int, ...]
-    results: tuple[Waiting, ...]
-    registers: dict[str, Any]
 
 
 class More(Struct, frozen=True):

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from duly.values.errors import Diagnostic, DulyError
+
 from .terms import Rule
 
 SCOPES: Final = ("session", "turn", "run")
@@ -132,4 +134,13 @@ def at_most(of: str, n: int, **options: Any) -> Rule:
 def _options(options: dict[str, Any]) -> dict[str, Any]:
     if "except_" in options:
         options["excepting"] = tuple(options.pop("except_"))
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown:
+        raise DulyError(
+            Diagnostic("rule", f"unknown option `{name}` of a rule", help=f"options are {', '.join(sorted(_OPTIONS))}")
+            for name in unknown
+        )
     return options
+
+
+_OPTIONS: Final = frozenset(Rule.__struct_fields__) - {"template", "args"}

@@ -57,7 +57,6 @@ class Rule(Struct, frozen=True):
     id: str = ""
     excepting: tuple[str, ...] = ()
     scope: Literal["session", "turn", "run"] = "session"
-    mode: Literal["enforce", "shadow"] = "enforce"
     severity: Literal["error", "warning"] = "error"
     span: Span | None = None
 

@@ -104,7 +104,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
     template = TEMPLATES[rule.template]
     names = [argument.name for argument in template.arguments]
     said: Any = [rule.args[name] for name in names] if template.form == "list" else {n: rule.args[n] for n in names}
-    defaults = {"id": "", "excepting": (), "scope": "session", "mode": "enforce", "severity": "error"}
+    defaults = {"id": "", "excepting": (), "scope": "session", "severity": "error"}
     options = _changed(rule, defaults, {"excepting": "except"})
     return {rule.template: said, **{name: options[name] for name in options if name not in ("template", "args")}}
 

@@ -123,7 +123,6 @@ RULE_OPTIONS: Final = Record(
     (
         Key("id", NAME, "the name under which refusals cite the rule", "its canonical text"),
         Key("scope", Choice(("session", "turn", "run")), "with what the rule begins anew", "session"),
-        Key("mode", MODE, "shadow: what it would refuse is recorded, not refused", "enforce"),
         Key("severity", Choice(("error", "warning")), "how grave a finding is", "error"),
         Key("except", Listing(MEMBER, unique=True), "members that the rule does not speak of"),
     ),
@@ -152,7 +151,7 @@ _RULES: Final = (
     "learns", "formula",
 )  # fmt: skip
 _OPTIONS: Final = (
-    "same", "on", "where", "units", "back", "per", "by", "weigh", "reserve", "settle", "zone", "on_excess",
+    "same", "on", "where", "units", "back", "per", "by", "weigh", "reserve", "settle", "zone", "on_excess", "mode",
     "on_violation",
 )  # fmt: skip
 

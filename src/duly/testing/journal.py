@@ -197,7 +197,8 @@ def _finds_calls(journal: Journal) -> None:
     holds(journal.find_call("s", "q") == wanted, "a call that returned an error")
     holds(journal.find_call("s", "x") is None, "a number that no call had")
     begun = journal.begun("s", "c")
-    holds(begun is not None and (begun.index, begun.status) == (2, "open"), "the admission of the last call of a number")
+    admitted = begun is not None and (begun.index, begun.status) == (2, "open")
+    holds(admitted, "the admission of the last call of a number")
     holds(journal.begun("s", "x") is None, "a number that no call was admitted under")
 
 
