@@ -6,9 +6,9 @@ from typing import Any, Final
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, PARSE_ERROR, REQUEST_TIMEOUT
 
-from duly.gates.gate import Pass
 from duly.values.verdict import Refusal, Verdict
 
+from ..gate import Pass
 from .answer import payload, trouble
 from .held import Held
 

@@ -7,13 +7,14 @@ from typing import Any, Literal, TypeVar
 
 from anyio import to_thread
 
-from duly.gates.gate import Gate, Pass
 from duly.journal.journal import Journal
 from duly.machine.contract import Contract
 from duly.session.session import Session
 from duly.values.errors import Refused
 from duly.values.event import Called
 from duly.values.verdict import Reason, Refusal, Unrecognized, Verdict, Violation
+
+from ..gate import Gate, Pass
 
 T = TypeVar("T")
 
