@@ -9,13 +9,18 @@ JOBS ?= auto
 # where the recorded runs lie that the study and its tests read; tests that need them say so where they are absent
 export DULY_SHARED ?= $(abspath ../shared)
 
-.PHONY: demo test lint bench soak lock docs clean
+.PHONY: demo test test-mcp lint bench soak lock docs clean
 
 demo: .venv/base $(if $(MODEL),.venv/local)
 	$(BIN)/python -m duly.demo $(if $(MODEL),--model $(MODEL))
 
 test: .venv/dev lint
 	$(BIN)/python -m pytest -n $(JOBS)
+
+# the MCP gate against the real SDK and public servers, in an environment of its own; needs npm, and takes long
+test-mcp: .venv-mcp/ready
+	.venv-mcp/bin/python -m mypy --strict src/duly/gates/mcp src/duly/cli/mcp.py
+	.venv-mcp/bin/python -m pytest -p no:cacheprovider tests/adapters
 
 lint: .venv/dev
 	$(BIN)/python -m ruff check .
@@ -51,6 +56,11 @@ lock: .venv/dev
 	$(PIP) install --require-hashes --only-binary=:all: -r requirements/dev.lock
 	@touch $@
 
+.venv-mcp/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-mcp
+	.venv-mcp/bin/python -m pip --disable-pip-version-check --no-input -q install -e '.[dev,mcp]'
+	@touch $@
+
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-mcp build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

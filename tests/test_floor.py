@@ -50,8 +50,9 @@ SLOW: Final = ("lark", "yaml", "cel_expr_python", "re2", "jsonschema_rs", "typer
 
 NAMES: Final = frozenset({
     "Allowed", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
-    "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "LabelRule", "Legal",
-    "Listed", "NeedsApproval", "Opened", "Ordered", "Reason", "Received", "Refused", "Repair", "Returned", "Rule",
+    "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError",
+    "LabelRule", "Legal",
+    "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "open_journal", "Reason", "Received", "Refused", "Repair", "Returned", "Rule",
     "Sent", "Session", "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_most", "blocks",
     "decide", "guard", "load", "merge", "must_precede", "observe", "protocol", "transitions",
 })  # fmt: skip

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from .gates.gate import Gate
     from .gates.guard import guard
     from .gates.labels import Classifier
+    from .gates.outside import Outside
+    from .journal.journal import JournalError, open_journal
     from .notation.protocol import blocks, protocol, transitions
     from .notation.transitions import Transition
 
@@ -46,19 +48,23 @@ _LATER = {
     "Classifier": "gates.labels",
     "Gate": "gates.gate",
     "Transition": "notation.transitions",
+    "JournalError": "journal.journal",
+    "Outside": "gates.outside",
     "blocks": "notation.protocol",
     "guard": "gates.guard",
     "load": "gates.files",
+    "open_journal": "journal.journal",
     "protocol": "notation.protocol",
     "transitions": "notation.protocol",
 }
 
 __all__ = [
-    "Allowed", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided", "Diagnostic",
-    "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "LabelRule", "Legal", "Listed",
-    "NeedsApproval", "Opened", "Ordered", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent",
-    "Session", "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_most", "blocks", "decide",
-    "guard", "load", "merge", "must_precede", "observe", "protocol", "transitions",
+    "Allowed", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
+    "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError",
+    "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "Reason", "Received",
+    "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Terms", "Tool", "Transition", "Unrecognized",
+    "Verdict", "Violation", "at_most", "blocks", "decide", "guard", "load", "merge", "must_precede", "observe",
+    "open_journal", "protocol", "transitions",
 ]  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def test_rules_that_can_go_are_warned_of() -> None:
     message = "the rule `at_most(a, 3)` can never matter: `at_most(a, 1)` refuses earlier"
     assert weaker == [("warning", "redundant", message)]
     assert said(at_most("a", 1), at_most("a", 3, scope="turn")) == []
-    assert said(at_most("a", 3), at_most("a", 1, mode="shadow")) == []
+    assert said(at_most("a", 3), at_most("a", 1, scope="turn")) == []
     nothing = said(at_most("a", 1, except_=["a"]))
     assert nothing == [("warning", "redundant", "the rule `at_most(a, 1, except=a)` speaks of nothing")]
 

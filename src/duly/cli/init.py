@@ -45,6 +45,14 @@ def init(
             show_default=False,
         ),
     ] = None,
+    mcp: Annotated[
+        str | None,
+        typer.Option(
+            "--mcp",
+            help="An MCP server whose tools are declared: its command in quotes, or its address.",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Writes a first contract in shadow mode, to be read, corrected and checked.
@@ -56,6 +64,7 @@ def init(
     Examples:
       duly init
       duly init contract.yaml --from runs/
+      duly init contract.yaml --mcp "npx -y @modelcontextprotocol/server-filesystem ."
       duly audit runs/ --contract contract.yaml
     """
     from .output import say, usage, write
@@ -66,6 +75,8 @@ def init(
         raise usage(f"`{path}` does not end in .yaml", "contracts are written as YAML")
     if path.exists() and not force:
         raise usage(f"`{path}` exists", "`--force` overwrites it")
+    if mcp is not None and traces:
+        raise usage("`--from` and `--mcp` exclude one another")
     tools: list[str] = []
     if traces:
         tools, runs, problems = seen(traces)
@@ -77,16 +88,29 @@ def init(
         if not tools:
             say(f"error: no tool is called in {runs} runs, so nothing is written")
             raise typer.Exit(6)
-    text = contract_text(path.stem, tools)
+    text = _of_server(mcp, path.stem) if mcp is not None else contract_text(path.stem, tools)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise usage(f"`{path}` cannot be written: {(error.strerror or 'unknown').lower()}") from None
-    if tools:
+    if mcp is not None:
+        write(f"{path}: what the server says of its tools, in shadow mode; please check it")
+    elif tools:
         changing = [name for name in tools if not reads(name)]
         write(f"{path}: {len(tools)} tools, {len(changing)} of them taken to change something; please check that")
     else:
         write(f"{path}: an example to change; `duly init --from RUNS` declares the tools of recorded runs")
+
+
+def _of_server(command: str, name: str) -> str:
+    from .mcp import contract_of_server
+    from .output import usage
+
+    try:
+        import mcp  # noqa: F401
+    except ImportError:
+        raise usage("the MCP SDK is not installed", "pip install 'duly[mcp]'") from None
+    return contract_of_server(command, name)
 
 
 def seen(patterns: list[str]) -> tuple[list[str], int, list[str]]:

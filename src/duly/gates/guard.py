@@ -42,6 +42,8 @@ def guard(
     that is judged, where they are no JSON values. Raises ``duly.Refused`` in place of running; errors of ``f`` pass
     through and give the call's place back, but for timeouts and cut connections, after which the call is uncertain.
     """
+    if not isinstance(held, Gate | Session):
+        raise fault("guard", "a guard needs a session or a gate", help="`@duly.guard(session)`, not `@duly.guard`")
     gate = held if isinstance(held, Gate) else Gate.of(held)
 
     def wrap(plain_function: F) -> F:

@@ -89,8 +89,9 @@ class Why(Struct, eq=False):
             if taken >= limit:
                 scope = contract.counts[slot].scope
                 where = "" if scope == "session" else f" in this {scope}"
+                most = "once" if limit == 1 else f"{limit} times"
                 times = "1 time" if taken == 1 else f"{taken} times"
-                message = f"`{label}` is allowed {limit} times, and was admitted {times}{where}"
+                message = f"`{label}` is allowed {most}, and was admitted {times}{where}"
                 reasons.append(
                     Reason(rule, "count", message, got=got,
                            help="do not ask for it again" + ("" if scope == "session" else f" before the next {scope}"),
