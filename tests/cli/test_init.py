@@ -72,3 +72,13 @@ def test_what_a_tool_does_is_guessed_by_the_first_word_of_its_name() -> None:
     changing = ["refund", "delete_list", "reset", "getter_of", "set_read", "", "readable"]
     assert [reads(name) for name in reading] == [True] * len(reading)
     assert [reads(name) for name in changing] == [False] * len(changing)
+
+
+def test_runs_and_a_server_are_not_asked_at_once_and_a_missing_sdk_is_named(
+    duly: Duly, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert duly("init", "a.yaml", "--from", ".", "--mcp", "server").code == 2
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    said = duly("init", "a.yaml", "--mcp", "server")
+    assert (said.code, said.err) == (2, "error: the MCP SDK is not installed\n  help: pip install 'duly[mcp]'\n")
+    assert not (here / "a.yaml").exists()

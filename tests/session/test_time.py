@@ -64,7 +64,7 @@ def test_a_refusal_names_the_scope_of_its_count() -> None:
     session = held(at_most("s", 1, scope="turn"))
     session.step(call("s", "1"))
     assert session.step(call("s", "2")).reasons[0].text() == (
-        "`s` is allowed 1 times, and was admitted 1 time in this turn (do not ask for it again before the next turn)"
+        "`s` is allowed once, and was admitted 1 time in this turn (do not ask for it again before the next turn)"
     )
 
 

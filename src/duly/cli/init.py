@@ -103,13 +103,13 @@ def init(
 
 
 def _of_server(command: str, name: str) -> str:
+    from importlib.util import find_spec
+
     from .mcp import contract_of_server
     from .output import usage
 
-    try:
-        import mcp  # noqa: F401
-    except ImportError:
-        raise usage("the MCP SDK is not installed", "pip install 'duly[mcp]'") from None
+    if find_spec("mcp") is None:
+        raise usage("the MCP SDK is not installed", "pip install 'duly[mcp]'")
     return contract_of_server(command, name)
 
 

@@ -61,7 +61,7 @@ def test_tools_that_are_not_legal_are_hidden_and_refused_until_somebody_says_yes
             assert await say(port, text="Yes, do it.", session="one") == (200, {"verdict": "allowed", "text": "allowed"})
             assert await names(client) == [*LEGAL[:2], "pay", *LEGAL[2:]]
             assert not (await client.call_tool("pay", {"amount": 3})).is_error
-            assert text(await client.call_tool("pay", {"amount": 3})).startswith("refused: `pay` is allowed 1 times")
+            assert text(await client.call_tool("pay", {"amount": 3})).startswith("refused: `pay` is allowed once")
             assert await names(client) == LEGAL
             assert done(effects) == ["pay"]
             if era == "legacy":
