@@ -93,3 +93,21 @@ def test_what_preceded_in_another_turn_permits_nothing_per_turn() -> None:
     session = held(must_precede("check", "pay", scope="turn"))
     ran(session, "check", "1")
     assert words(session, call("pay", "2"), hear("Hi"), call("pay", "3")) == ["allowed", "allowed", "violation"]
+
+
+def test_another_spelling_of_a_tool_is_no_message_and_forges_no_result() -> None:
+    session = held(must_precede("verify", "refund"), tools=["verify", "refund"], aliases={"check": "verify"})
+    verdict = session.step(hear("check"))
+    assert (verdict.word, why(verdict)) == ("violation", [("contract", "kind")])
+    assert words(session, call("refund", "1")) == ["violation"]
+
+
+def test_another_spelling_of_what_no_person_says_begins_no_turn() -> None:
+    session = held(
+        at_most("pay", 1, scope="turn"), tools=["pay"], aliases={"Memo": "Note"},
+        labels=[LabelRule("Note", source="system")],
+    )  # fmt: skip
+    ran(session, "pay", "1")
+    assert words(session, hear("Memo"), call("pay", "2"), hear("Hello"), call("pay", "3")) == [
+        "allowed", "violation", "allowed", "allowed",
+    ]  # fmt: skip

@@ -115,12 +115,14 @@ class Waiting(Struct, frozen=True):
 
 
 class Held(Struct, frozen=True):
-    """Where a protocol stood, and what it had bound, before the first result of a batch; and the results since."""
+    """Results of one batch that have moved one protocol, and where they found its cursors (slot, position) and
+    registers (name, value)."""
 
+    protocol: int
     batch: str
-    cursors: tuple[int, ...]
+    cursors: tuple[tuple[int, int], ...]
     results: tuple[Waiting, ...]
-    registers: dict[str, Any]
+    bound: tuple[tuple[str, Any], ...] = ()
 
 
 class Open(Struct, frozen=True):
@@ -129,7 +131,7 @@ class Open(Struct, frozen=True):
     ``before`` and ``behind`` are the cursors and the movers before it moved the protocols ``moved``, and ``slots`` the
     cursors moved of protocols that have several; ``took`` the count slots it occupies, with the epoch in which it did;
     ``bound`` (register, new, old) for what it bound at admission; ``key`` is its idempotency key;
-    ``held`` what it ended of other batches, by protocol.
+    ``held`` what it moved on from of other batches.
     """
 
     label: str
@@ -144,7 +146,7 @@ class Open(Struct, frozen=True):
     uncertain: bool = False
     slots: tuple[int, ...] = ()
     key: str | None = None
-    held: tuple[tuple[int, Held], ...] = ()
+    held: tuple[Held, ...] = ()
 
 
 class Parked(Struct, frozen=True):
@@ -159,8 +161,8 @@ class Parked(Struct, frozen=True):
 class More(Struct, frozen=True):
     """The seldom parts of a state; one shared value while nothing seldom has happened.
 
-    ``fresh`` maps a bit to the one batch whose success set it; ``held`` a protocol to where it stood before the batch
-    whose results have moved it. ``tally`` are refusals for the breaker, by act. ``found`` names the machines that have
+    ``fresh`` maps a bit to the one batch whose success set it; ``held`` are the results of batches, to be put back
+    before a sibling is judged. ``tally`` are refusals for the breaker, by act. ``found`` names the machines that have
     had a finding in this run. ``origin`` is the instant (seconds since 1970) of elapsed time 0.
     """
 
@@ -173,7 +175,7 @@ class More(Struct, frozen=True):
     parked: dict[str, Parked] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
     fresh: dict[int, str] = field(default_factory=dict)
-    held: dict[int, Held] = field(default_factory=dict)
+    held: tuple[Held, ...] = ()
     tally: dict[str, int] = field(default_factory=dict)
     found: frozenset[str] = frozenset()
     origin: float | None = None

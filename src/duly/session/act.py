@@ -5,13 +5,14 @@ from typing import Any, Final
 from msgspec import structs
 
 from duly.machine.contract import Contract
-from duly.machine.ir import NOTHING, Edge, Held, More, Open, Plan, State
+from duly.machine.ir import NOTHING, Edge, Held, Open, Plan, State, Waiting
 from duly.values.event import Called, Sent
 from duly.values.plain import Malformed, read_json
 from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict, Violation
 
+from .batch import moved_on, put_back
 from .explain import Why
-from .move import bind, find, own, pick, place, remarked, reverted, rewound, touched
+from .move import bind, find, pick, place, remarked, touched
 from .refuse import (
     again,
     calm,
@@ -182,18 +183,17 @@ def _judged(
     forked: tuple[int, ...] = ()
     shut: tuple[int, ...] = plan.silent
     held = more.held
-    replayed: tuple[Any, ...] = ()
+    replayed: tuple[Waiting, ...] = ()
+    before = state.cursors
+    lost: tuple[Held, ...] = ()
     inner = type(event) is Called and event.parent is not None
     for row in plan.rows:
         line = contract.lines[row.protocol]
         base, known = cursors, registers
-        mine = held.get(row.protocol) if batch is not None and held else None
-        if mine is not None and mine.batch == batch:
+        again: tuple[Waiting, ...] = ()
+        if held and batch is not None:
             # the results of siblings are put back until this act has been judged and has moved
-            base = rewound(line, cursors, mine.cursors)
-            known = reverted(line, registers, mine.registers)
-        else:
-            mine = None
+            base, known, again = put_back(state, row.protocol, batch, base, known)
         slot, move = find(row, base)
         if move is None:
             if not inner:
@@ -214,8 +214,12 @@ def _judged(
         if line.forks:
             forked += steps
         registers = known
-        if mine is not None:
-            replayed += mine.results
+        if again:
+            before = put_back(state, row.protocol, str(batch), before, registers)[0]
+            replayed += again
+        if held:
+            held, ended = moved_on(held, line, steps, batch)
+            lost += ended
     if bad or shut:
         why = Why(contract, state, event, plan, args, faults or (), visible, shut)
         if not happened:
@@ -229,13 +233,13 @@ def _judged(
         data = taken(data, plan.takes)
     if more is not NOTHING:
         more = calm(contract, more)
-        if held and moved:
-            more = structs.replace(more, held=_held_after(contract, more, moved, batch, cursors, registers))
+        if held is not more.held:
+            more = structs.replace(more, held=held)
         if identity in more.parked:
             more = structs.replace(more, parked={key: act for key, act in more.parked.items() if key != identity})
     record = Open(
-        plan.label, args, batch, state.cursors, state.movers, moved, plan.takes, (more.runs, more.turns), bound, False,
-        forked, event.key if type(event) is Called else None,
+        plan.label, args, batch, before, state.movers, moved, plan.takes, (more.runs, more.turns), bound, False,
+        forked, event.key if type(event) is Called else None, lost,
     )  # fmt: skip
     if identity is not None:
         after = State(
@@ -329,20 +333,3 @@ def taken(data: tuple[int, ...], slots: tuple[int, ...]) -> tuple[int, ...]:
     for slot in slots:
         counts[slot] += 1
     return tuple(counts)
-
-
-def _held_after(
-    contract: Contract,
-    more: More,
-    moved: tuple[int, ...],
-    batch: str | None,
-    cursors: tuple[int, ...],
-    registers: dict[str, Any],
-) -> dict[int, Held]:
-    held = dict(more.held)
-    for protocol in moved:
-        known = held.pop(protocol, None)
-        if known is not None and known.batch == batch:
-            mine = own(contract.lines[protocol], registers)
-            held[protocol] = Held(known.batch, cursors, known.results, mine)
-    return held

@@ -9,6 +9,7 @@ from duly.machine.ir import NOTHING, Edge, Hearing, State
 from duly.values.event import Received
 from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violation
 
+from .batch import moved_on
 from .move import bind, find, pick, place, remarked, touched, turn
 from .settle import drained, finding, won
 from .time import renewed
@@ -36,13 +37,15 @@ def heard(contract: Contract, state: State, event: Received, happened: bool) -> 
                     (move.target,), NOBODY, state.facts | hearing.wins, state.data, registers, state.open, state.at,
                     state.serial, NOTHING,
                 )  # fmt: skip
-    if contract.turned and event.turn is None and _from_person(contract, label):
+    # another spelling of a declared name is that name: a tool's is no message, and a message has the same source
+    name = contract.terms.aliases.get(label, label) if label is not None else None
+    if contract.turned and event.turn is None and _from_person(contract, name):
         state = renewed(contract, state, run=False)
     if label is None:
         if hearing is None:
             return _unnamed(), state
     else:
-        if label in contract.tools:
+        if name in contract.tools:
             reason = Reason(
                 "contract", "kind", f"`{label}` is a tool, not a message", got=f"?{label}",
                 help="results come as returned calls; what people say is declared under `labels`",
@@ -77,11 +80,12 @@ def _heard(contract: Contract, state: State, hearing: Hearing, event: Received) 
             )  # fmt: skip
             continue
         taken = True
-        more = state.more
-        if row.protocol in more.held:
-            more = structs.replace(more, held={p: h for p, h in more.held.items() if p != row.protocol})
         cursors = place(contract, row.protocol, state.cursors, slot, move)
-        slots = touched(contract.lines[row.protocol], state.cursors, cursors, slot)
+        line = contract.lines[row.protocol]
+        slots = touched(line, state.cursors, cursors, slot)
+        more = state.more
+        if more.held:
+            more = structs.replace(more, held=moved_on(more.held, line, slots, None)[0])
         movers = remarked(state.movers, slots, None)
         state = structs.replace(state, cursors=cursors, registers=registers, movers=movers, more=more)
     if state.more.waiting:

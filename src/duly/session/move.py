@@ -100,24 +100,6 @@ def remarked(movers: tuple[str | None, ...], slots: tuple[int, ...], mover: str 
     return tuple(fresh)
 
 
-def rewound(line: Line, cursors: tuple[int, ...], before: tuple[int, ...]) -> tuple[int, ...]:
-    """The cursors with those of one protocol put back."""
-    base = list(cursors)
-    for slot in line.slots:
-        base[slot] = before[slot]
-    return tuple(base)
-
-
-def own(line: Line, registers: dict[str, Any]) -> dict[str, Any]:
-    """What one protocol has bound."""
-    return {name: value for name, value in registers.items() if name in line.registers}
-
-
-def reverted(line: Line, registers: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    """The registers with those of one protocol put back."""
-    return {**{name: value for name, value in registers.items() if name not in line.registers}, **before}
-
-
 def find(row: Row, cursors: tuple[int, ...]) -> tuple[int, Any]:
     """The active place of a row as (slot, moves); moves None where no region can take the label."""
     for slot, column in row.places:
@@ -140,8 +122,10 @@ def ended(line: Line, cursors: tuple[int, ...]) -> bool:
     return cursors[line.slots[0]] in line.finals
 
 
-def learn(contract: Contract, state: State, row: Row, outcome: str, payload: Any) -> State | None:
-    """The state after a result has been taken by one protocol; None where it cannot take it now."""
+def learn(
+    contract: Contract, state: State, row: Row, outcome: str, payload: Any
+) -> tuple[State, tuple[int, ...]] | None:
+    """The state after one protocol has taken a result, and the cursors moved; None where it cannot take it now."""
     slot, moves = find(row, state.cursors)
     if moves is None:
         return None
@@ -157,7 +141,8 @@ def learn(contract: Contract, state: State, row: Row, outcome: str, payload: Any
         move = edge.target
     cursors = place(contract, row.protocol, state.cursors, slot, move)
     slots = touched(contract.lines[row.protocol], state.cursors, cursors, slot)
-    return structs.replace(state, cursors=cursors, registers=registers, movers=remarked(state.movers, slots, None))
+    movers = remarked(state.movers, slots, None)
+    return structs.replace(state, cursors=cursors, registers=registers, movers=movers), slots
 
 
 def hears(contract: Contract, protocol: int, label: str, outcome: str) -> bool:

@@ -155,9 +155,23 @@ class Session:
             return judge(self.contract, self.state, self._looked_up(event), False)[0]
 
     def peek_send(self, label: str, payload: Any = None) -> Verdict:
-        return self.peek((Called if label in self.contract.tool_names else Sent)(label, payload))
+        """The verdict that ``send`` would give."""
+        contract = self.contract
+        if type(label) is not str or label in contract.tool_names:
+            return self.peek(Called(label, payload))
+        try:
+            event = Sent(label) if payload is None else Sent(label, plain(payload))
+        except Malformed as error:
+            return Unrecognized((malformed(str(error)),))
+        lock = self._lock
+        lock.acquire()  # as in `send`
+        try:
+            return judge(contract, self.state, event, False)[0]
+        finally:
+            lock.release()
 
     def peek_receive(self, label: str | None, payload: Any = None) -> Verdict:
+        """The verdict that ``receive`` would give."""
         return self.peek((Returned if label in self.contract.tool_names else Received)(label, payload))  # type: ignore[arg-type]
 
     def require(self, event: Event) -> Allowed:

@@ -5,13 +5,14 @@ from typing import Any, Final
 from msgspec import structs
 
 from duly.machine.contract import Contract
-from duly.machine.ir import EMPTY, NOTHING, Held, Line, More, Open, Plan, Row, State, Waiting
+from duly.machine.ir import EMPTY, NOTHING, More, Open, Plan, Row, State, Waiting
 from duly.values.event import Failed, Returned
 from duly.values.expr import reach, same
 from duly.values.plain import Malformed, as_data
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
-from .move import find, hears, learn, own, turn, unbind
+from .batch import gone_back, remembered, unbound
+from .move import find, hears, learn, turn
 from .time import began
 
 Answer = tuple[Verdict, State]
@@ -117,7 +118,8 @@ def _result(
     if row is not None:
         taken = learn(contract, state, row, outcome, payload)
         if taken is not None:
-            return _held(line, state, taken, call, Waiting(protocol, call.label, outcome, payload, identity)), None
+            result = Waiting(protocol, call.label, outcome, payload, identity, call.batch)
+            return remembered(line, state, *taken, result), None
     if outcome == "error":
         if not admitted:
             return state, None
@@ -126,9 +128,10 @@ def _result(
             cursors, movers = list(state.cursors), list(state.movers)
             for slot in slots:
                 cursors[slot], movers[slot] = call.before[slot], call.behind[slot]
-            return structs.replace(state, cursors=tuple(cursors), movers=tuple(movers)), None
+            state = structs.replace(state, cursors=tuple(cursors), movers=tuple(movers))
+            return gone_back(state, line, slots, call), None
         if row is not None and hears(contract, protocol, call.label, outcome) and find(row, state.cursors)[1] is None:
-            return _wait(state, Waiting(protocol, call.label, outcome, payload, identity)), None
+            return _wait(state, Waiting(protocol, call.label, outcome, payload, identity, call.batch)), None
         return state, Reason(
             line.id, "outcome", f"`{call.label}` failed after the protocol had moved on", got=f"?{call.label}=error",
             help="name the outcome `error` where the protocol waits for the result",
@@ -137,7 +140,7 @@ def _result(
         return state, None
     here = find(row, state.cursors)[1]
     if here is None and admitted and hears(contract, protocol, call.label, outcome):
-        return _wait(state, Waiting(protocol, call.label, outcome, payload, identity)), None
+        return _wait(state, Waiting(protocol, call.label, outcome, payload, identity, call.batch)), None
     if here is not None and turn(here, outcome) is not None:
         reason = Reason(
             line.id, "guard", f"the result of `{call.label}` fits no edge here", got=f"?{call.label}={outcome}",
@@ -282,23 +285,7 @@ def _given_back(contract: Contract, state: State, call: Open) -> State:
             if not began(contract, state.more, contract.scopes[slot], call.epoch):
                 counts[slot] -= 1
         data = tuple(counts)
-    registers = unbind(call.bound, state.registers) if call.bound else state.registers
-    return structs.replace(state, data=data, registers=registers)
-
-
-def _held(line: Line, before: State, after: State, call: Open, result: Waiting) -> State:
-    """Remembers where a protocol stood before the first result of a batch, so that siblings permit nothing."""
-    more = after.more
-    known = more.held.get(line.number)
-    if call.batch is None:
-        if known is None:
-            return after
-        held = {number: kept for number, kept in more.held.items() if number != line.number}
-    elif known is not None and known.batch == call.batch:
-        held = {**more.held, line.number: structs.replace(known, results=(*known.results, result))}
-    else:
-        held = {**more.held, line.number: Held(call.batch, before.cursors, (result,), own(line, before.registers))}
-    return structs.replace(after, more=structs.replace(more, held=held))
+    return unbound(structs.replace(state, data=data), call)
 
 
 def drained(contract: Contract, state: State) -> State:
@@ -315,12 +302,9 @@ def drained(contract: Contract, state: State) -> State:
             if taken is None:
                 continue
             rest = (*state.more.waiting[:index], *state.more.waiting[index + 1 :])
-            more = structs.replace(state.more, waiting=rest)
-            held = more.held.get(waiting.protocol)
-            if held is not None:  # put back with the results of the batch, it must be taken again with them
-                held = structs.replace(held, results=(*held.results, waiting))
-                more = structs.replace(more, held={**more.held, waiting.protocol: held})
-            state = structs.replace(taken, more=more)
+            # like any other result of its batch, it permits nothing to a sibling
+            state = remembered(contract.lines[waiting.protocol], state, *taken, waiting)
+            state = structs.replace(state, more=structs.replace(state.more, waiting=rest))
             moved = True
             break
     return state

@@ -1,5 +1,6 @@
 """A session on paper: O(state) in size, bound to the contract's digest, checked field by field when it comes back."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -12,6 +13,23 @@ from duly.values.expr import UNSET, normal
 from duly.values.plain import Malformed, read_json, write_json, write_sorted
 
 FORMAT = 1
+
+
+class SavedWaiting(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    protocol: int
+    label: str
+    outcome: str
+    payload: str
+    call: str
+    batch: str | None = None
+
+
+class SavedHeld(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    protocol: int
+    batch: str
+    cursors: list[tuple[int, int]]
+    results: list[SavedWaiting]
+    bound: list[tuple[str, str | None]] = field(default_factory=list)
 
 
 class SavedOpen(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -29,21 +47,7 @@ class SavedOpen(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     uncertain: bool = False
     slots: list[int] = field(default_factory=list)
     key: str | None = None
-
-
-class SavedWaiting(Struct, frozen=True, forbid_unknown_fields=True):
-    protocol: int
-    label: str
-    outcome: str
-    payload: str
-    call: str
-
-
-class SavedHeld(Struct, frozen=True, forbid_unknown_fields=True):
-    batch: str
-    cursors: list[int]
-    results: list[SavedWaiting]
-    registers: str
+    held: list[SavedHeld] = field(default_factory=list)
 
 
 class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -56,7 +60,7 @@ class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     parked: dict[str, tuple[str, str, str, str]] = field(default_factory=dict)
     waiting: list[SavedWaiting] = field(default_factory=list)
     fresh: dict[str, str] = field(default_factory=dict)
-    held: dict[str, SavedHeld] = field(default_factory=dict)
+    held: list[SavedHeld] = field(default_factory=list)
     tally: dict[str, int] = field(default_factory=dict)
     found: list[str] = field(default_factory=list)
     origin: float | None = None
@@ -97,7 +101,7 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
             identity: SavedOpen(
                 call.label, write_json(call.args), call.batch, list(call.before), list(call.behind), list(call.moved),
                 list(call.took), call.epoch, [(name, _text(new), _text(old)) for name, new, old in call.bound],
-                call.uncertain, list(call.slots), call.key,
+                call.uncertain, list(call.slots), call.key, [_kept(held) for held in call.held],
             )
             for identity, call in state.open.items()
         },
@@ -108,12 +112,7 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
             {key: (p.label, write_json(p.args), p.ticket, p.cause) for key, p in more.parked.items()},
             [_waiting(waiting) for waiting in more.waiting],
             {f"{bit:x}": batch for bit, batch in more.fresh.items()},
-            {
-                str(p): SavedHeld(
-                    held.batch, list(held.cursors), [_waiting(w) for w in held.results], write_json(held.registers)
-                )
-                for p, held in more.held.items()
-            },
+            [_kept(held) for held in more.held],
             dict(more.tally), sorted(more.found), more.origin, more.mode,
         ),
     )  # fmt: skip
@@ -153,32 +152,27 @@ def _state(contract: Contract, saved: Saved) -> State:
     registers = read_json(saved.registers)
     if type(registers) is not dict:
         raise Malformed("the registers are no object")
+    # equal values are one value again, so that giving back finds what a call has bound
+    values = {write_json(bound): bound for bound in registers.values()}
+
+    def value(text: str | None) -> Any:
+        return UNSET if text is None else values.setdefault(text, read_json(text))
+
     rest = More(
         over=more.over, frozen=more.frozen, turn=more.turn, run=more.run, turns=more.turns, runs=more.runs,
         parked={key: Parked(p[0], read_json(p[1]), p[2], p[3]) for key, p in more.parked.items()},
         waiting=tuple(_awaited(waiting) for waiting in more.waiting),
         fresh={int(bit, 16): batch for bit, batch in more.fresh.items()},
-        held={
-            int(p): Held(
-                held.batch, tuple(held.cursors), tuple(_awaited(w) for w in held.results), read_json(held.registers)
-            )
-            for p, held in more.held.items()
-        },
+        held=tuple(_held(held, value) for held in more.held),
         tally=dict(more.tally), found=frozenset(more.found), origin=more.origin, mode=more.mode,
     )  # fmt: skip
     calls: dict[str, Open] = {}
     for identity, call in saved.open.items():
-        bound = []
-        for name, new, old in call.bound:
-            # a value is the register's own where it still stands there, so that giving back finds it again
-            mine = UNSET if new is None else read_json(new)
-            if name in registers and new is not None and write_json(registers[name]) == new:
-                mine = registers[name]
-            bound.append((name, mine, UNSET if old is None else read_json(old)))
+        bound = ((name, value(new), value(old)) for name, new, old in call.bound)
         calls[identity] = Open(
             call.label, read_json(call.args), call.batch, tuple(call.before), tuple(call.behind), tuple(call.moved),
             tuple(call.took), call.epoch, tuple(bound), call.uncertain, tuple(call.slots),
-            call.key,
+            call.key, tuple(_held(held, value) for held in call.held),
         )  # fmt: skip
     return State(
         cursors=tuple(saved.cursors), movers=tuple(saved.movers), facts=int(saved.facts, 16), data=tuple(saved.data),
@@ -216,9 +210,13 @@ def _check(contract: Contract, state: State) -> None:
             wrong.append(f"an open call `{identity[:40]}` that holds what does not exist")
     if any(not 0 <= w.protocol < len(contract.lines) for w in state.more.waiting):
         wrong.append("a result that waits in a protocol that does not exist")
-    lines = range(len(contract.lines))
-    if any(p not in lines or len(held.cursors) != len(start.cursors) for p, held in state.more.held.items()):
-        wrong.append("results of a batch that no protocol took")
+    for held in (*state.more.held, *(held for call in state.open.values() for held in call.held)):
+        if not 0 <= held.protocol < len(contract.lines):
+            wrong.append("results of a batch that no protocol took")
+            continue
+        line, graph = contract.lines[held.protocol], contract.terms.protocols[held.protocol]
+        if any(slot not in line.slots or not -1 <= at < graph.size for slot, at in held.cursors):
+            wrong.append("results of a batch that no protocol took")
     if state.at < 0 or state.at != state.at or state.serial < 0:
         wrong.append("a time that no session has")
     if wrong:
@@ -240,8 +238,20 @@ def _text(value: Any) -> str | None:
 
 
 def _waiting(waiting: Waiting) -> SavedWaiting:
-    return SavedWaiting(waiting.protocol, waiting.label, waiting.outcome, write_json(waiting.payload), waiting.call)
+    payload = write_json(waiting.payload)
+    return SavedWaiting(waiting.protocol, waiting.label, waiting.outcome, payload, waiting.call, waiting.batch)
 
 
 def _awaited(saved: SavedWaiting) -> Waiting:
-    return Waiting(saved.protocol, saved.label, saved.outcome, read_json(saved.payload), saved.call)
+    return Waiting(saved.protocol, saved.label, saved.outcome, read_json(saved.payload), saved.call, saved.batch)
+
+
+def _kept(held: Held) -> SavedHeld:
+    bound = [(name, _text(value)) for name, value in held.bound]
+    return SavedHeld(held.protocol, held.batch, list(held.cursors), [_waiting(w) for w in held.results], bound)
+
+
+def _held(saved: SavedHeld, value: Callable[[str | None], Any]) -> Held:
+    bound = tuple((name, value(text)) for name, text in saved.bound)
+    results = tuple(_awaited(waiting) for waiting in saved.results)
+    return Held(saved.protocol, saved.batch, tuple(saved.cursors), results, bound)
