@@ -18,6 +18,21 @@ WIDE = "rec L.!{" + ", ".join(f"x{number}.L" for number in range(1000)) + "}"
 ROUND = 400
 
 
+def their_send() -> float:
+    """Microseconds that llmcontract's send takes on this machine: the yardstick for bars in ms and µs."""
+
+    def loop() -> int:
+        monitor = llmcontract.Monitor(LOOP)
+        for _ in range(ROUND):
+            monitor.send("a")
+            monitor.receive("b")
+            monitor.send("c")
+            monitor.receive("d")
+        return 4 * ROUND
+
+    return interleaved({"theirs": loop})["theirs"]
+
+
 def figures() -> list[Figure]:
     return [*_events(), *_refusals(), *_memory(), _restore()]
 
