@@ -10,6 +10,7 @@ from rich.console import Console
 
 from duly.audit import report as subject
 from duly.audit.report import Note, Report, audit_files
+from duly.audit.run import Finding
 from duly.machine.contract import Contract
 from duly.machine.rules import must_precede
 
@@ -177,3 +178,14 @@ def test_tables_show_rules_outcomes_and_the_first_violating_runs(tmp_path: Path)
         "tau-bench cannot say that a call failed",
     ):
         assert part in text, (part, text)
+
+
+def test_findings_on_failed_calls_stand_apart_where_effective_calls_count() -> None:
+    report = Report(contract="x", count="effective")
+    report.findings = [
+        Finding(file="f", run="1", index=0, rule="r", kind="order", label="!pay", message="m", outcome=outcome)
+        for outcome in ("error", "ok")
+    ]
+    value = json.loads(report.to_json())
+    assert [each["outcome"] for each in value["findings"]] == ["ok"]
+    assert [each["outcome"] for each in value["findings_left_out"]] == ["error"]

@@ -121,10 +121,24 @@ class Report(Struct):
             found.setdefault(finding.rule, []).append(finding)
         return dict(sorted(found.items(), key=lambda row: (-len(row[1]), row[0])))
 
-    def to_json(self) -> str:
-        """The whole report as one JSON object, keys in the order of the fields."""
+    def leaves_out(self, finding: Finding) -> bool:
+        """Whether the contract does not count this finding's call, since it ended in ``error``."""
+        return self.count == "effective" and finding.label.startswith("!") and finding.outcome == "error"
+
+    def plain(self) -> dict[str, Any]:
+        """The whole report as plain data, keys in the order of the fields.
+
+        Where a contract counts effective calls, findings on calls that ended in ``error`` stand under
+        ``findings_left_out`` and not among ``findings``.
+        """
         value: dict[str, Any] = msgspec.to_builtins(self)
-        return msgspec.json.encode({**value, "exit_code": self.exit_code}).decode()
+        value["findings"] = msgspec.to_builtins([each for each in self.findings if not self.leaves_out(each)])
+        value["findings_left_out"] = msgspec.to_builtins([each for each in self.findings if self.leaves_out(each)])
+        return {**value, "exit_code": self.exit_code}
+
+    def to_json(self) -> str:
+        """The same as one JSON object."""
+        return msgspec.json.encode(self.plain()).decode()
 
     def render(self, console: "Console", *, runs: int = 10) -> None:
         """Tables for people; ``runs`` is how many violating runs are shown."""

@@ -45,7 +45,7 @@ def _rules(report: "Report") -> "Table":
 
 
 def _left_out(finding: "Finding", report: "Report") -> bool:
-    return finding.possible or (report.count == "effective" and finding.outcome == "error")
+    return finding.possible or report.leaves_out(finding)
 
 
 def _outcomes(report: "Report") -> "Table":

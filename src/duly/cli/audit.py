@@ -107,7 +107,7 @@ def text(report: "Report", missing: list[str], code: int) -> str:
 
     from .output import written
 
-    value = {**msgspec.to_builtins(report), "missing": [written(path) for path in missing], "exit_code": code}
+    value = {**report.plain(), "missing": [written(path) for path in missing], "exit_code": code}
     try:
         return msgspec.json.encode(value).decode()
     except UnicodeEncodeError:
