@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -52,10 +53,25 @@ def test_the_digest_does_not_cover_layout_mode_or_order_of_rules(other: Contract
         {"forever": True},
         {"view": "client"},
         {"aliases": {"x": "a"}},
+        {"facts": {"span": 1}},
+        {"groups": {"span": ["a"]}},
     ],
 )
 def test_the_digest_covers_everything_that_means_something(terms: dict[str, Any]) -> None:
     assert Contract(protocol("!a"), **{"name": "x", **terms}).digest != Contract(protocol("!a"), name="x").digest
+
+
+def test_numbers_of_equal_value_give_one_digest_and_their_text_another() -> None:
+    one, *others = (Contract(facts={"n": n}).digest for n in (Decimal("1.5"), 1.5, Decimal("1.50"), "1.5"))
+    assert [other == one for other in others] == [True, True, False]
+    assert Contract(facts={"n": Decimal("2.")}) == Contract(facts={"n": 2}) == Contract(facts={"n": 2.0})
+
+
+def test_the_digest_covers_the_order_in_which_outcomes_are_tried() -> None:
+    conditions = {"denied": "result.d", "late": "result.l"}
+    turned = dict(reversed(conditions.items()))
+    one, other = (Contract(tools=[Tool("a", outcomes=outcomes)]) for outcomes in (conditions, turned))
+    assert one != other
 
 
 @pytest.mark.parametrize(
@@ -101,6 +117,18 @@ def test_all_faults_are_told_at_once() -> None:
         ({"tools": [Tool("a", outcomes={"~": "true"})]}, "`~` is no outcome that `a` can name"),
         ({"tools": [Tool("a", error="reslt.ok")]}, "unknown name `reslt` in `reslt.ok`"),
         ({"tools": [Tool("a", schema={"type": "x"})]}, "the schema of `a` is no JSON Schema: "),
+        ({"tools": [Tool("a")], "outside": ("@chnge",)}, "unknown group `chnge`"),
+        ({"tools": [Tool("a")], "outside": ("get_*",)}, "nothing is called `get_*`"),
+        ({"tools": [Tool("a")], "outside": ("",)}, "an empty name stands for nothing"),
+        ({"tools": [Tool("a")], "groups": {"g": ["a", ""]}}, "an empty name stands for nothing"),
+        (
+            {"tools": [Tool("a", paths={"p": "."})]},
+            "relative paths in `p` of `a` need a whole path to start from, not `.`",
+        ),
+        ({"tools": [Tool("a", clamp={"n": {"min": 2, "max": 1}})]}, "no number lies between the bounds of `n` of `a`"),
+        ({"tools": [Tool("a", clamp={"n": {"min": "1"}})]}, "the bounds of `n` of `a` are numbers"),
+        ({"facts": {"n": float("nan")}}, "`facts.n` is not a finite number"),
+        ({"facts": {"n": [object()]}}, "`facts.n[0]` is a `object`, which is no JSON value"),
     ],
 )
 def test_terms_without_a_clear_meaning_are_refused(terms: dict[str, Any], said: str) -> None:

@@ -3,15 +3,19 @@
 Joint products are never built; equal questions of several rules become one cell.
 """
 
+from collections.abc import Iterator
+
 from msgspec import Struct, structs
 
 from duly.values.errors import Diagnostic, DulyError
+from duly.values.expr import exact, kind
+from duly.values.plain import Malformed, plain
 
 from .ir import EMPTY, NOTHING, Hearing, Line, Plan, State
 from .names import Names
 from .rows import expanded, protocols, reads_of, renamed, said_of, straight_of
 from .rules import TEMPLATES, Below, Bit, Count, Needs, misfits, text_of
-from .terms import Rule, Terms
+from .terms import Rule, Terms, Tool
 
 
 class Built(Struct):
@@ -48,11 +52,16 @@ def build(terms: Terms) -> Built:
             message = f"`{outcome}` is no outcome that `{declared.name}` can name"
             help = "what is an error is said under `error`" if outcome == "error" else "say it under `uncertain`"
             faults.append(Diagnostic("tool", message, span=declared.span, help=help))
+        faults += [Diagnostic("tool", *said, span=declared.span) for said in _bounds(declared)]
+    try:
+        plain(terms.facts)
+    except Malformed as error:
+        faults.append(Diagnostic("facts", str(error).replace("`payload", "`facts"), span=terms.span))
+    outside = {name for pattern in terms.outside for name in names.members(pattern, terms.span)}
     if faults:
         raise DulyError(faults)
 
     spoken = {label for line in lines for label in line.acts}
-    outside = {name for pattern in terms.outside for name in names.members(pattern)}
     asked = {name for need in needs for name in need[0]} | {name for cap in caps for name in cap[0]}
     heard = {label for line in lines for label in line.results}
     won = {name for bit in bits for name in bit.names}
@@ -143,6 +152,19 @@ def build(terms: Terms) -> Built:
         owners=owners,
         turned=turned,
     )  # fmt: skip
+
+
+def _bounds(tool: Tool) -> Iterator[tuple[str]]:
+    """What `paths` and `clamp` of a tool cannot mean."""
+    for name, base in tool.paths.items():
+        if base is not None and (not base.startswith("/") or "\0" in base):
+            yield (f"relative paths in `{name}` of `{tool.name}` need a whole path to start from, not `{base[:40]}`",)
+    for name, bounds in tool.clamp.items():
+        numbers = [bounds[end] for end in ("min", "max") if bounds.get(end) is not None]
+        if any(kind(number) != "number" for number in numbers):
+            yield (f"the bounds of `{name}` of `{tool.name}` are numbers",)
+        elif len(numbers) == 2 and exact(numbers[0]) > exact(numbers[1]):
+            yield (f"no number lies between the bounds of `{name}` of `{tool.name}`",)
 
 
 class Asked(Struct):

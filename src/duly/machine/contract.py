@@ -1,12 +1,14 @@
 """The contract: terms, compiled once, shared by any number of sessions; loaded, compared, pinned by its digest."""
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, get_type_hints
 
 import msgspec
 
 from duly.values.errors import Diagnostic, DulyError
-from duly.values.plain import write_sorted
+from duly.values.expr import exact, normal
+from duly.values.plain import LONG, write_sorted
 from duly.values.source import Span
 
 from .build import build
@@ -194,7 +196,7 @@ def _preparers(terms: Terms) -> dict[str, Preparer]:
 def _meaning(contract: Contract) -> Any:
     """What the digest covers, as plain JSON: no spans, mode, comments, examples or texts for people."""
     terms = contract.terms
-    tools = {name: _plain(tool) for name, tool in (terms.tools or {}).items()}
+    tools = {name: _declared(tool) for name, tool in (terms.tools or {}).items()}
     return {
         "duly": 1,
         "name": terms.name,
@@ -230,11 +232,31 @@ def _meaning(contract: Contract) -> Any:
     }
 
 
+def _declared(tool: Tool) -> Any:
+    built = _plain(tool)
+    if list(tool.outcomes) != sorted(tool.outcomes):
+        # they are tried in listed order, which sorted keys would hide
+        built["outcomes"] = [list(pair) for pair in tool.outcomes.items()]
+    return built
+
+
 def _plain(value: Any) -> Any:
-    built = msgspec.to_builtins(value, builtin_types=(msgspec.Raw,), enc_hook=str)
-    if isinstance(built, dict):
+    built = _exact(msgspec.to_builtins(value, builtin_types=(msgspec.Raw, Decimal), enc_hook=str))
+    if hasattr(value, "span"):
         built.pop("span", None)
     return built
+
+
+def _exact(value: Any) -> Any:
+    """Decimals as numbers, which a text of the same digits is not; whole ones like the integers that they equal."""
+    if type(value) is float:
+        value = exact(value)
+    if type(value) is Decimal:
+        whole = value.adjusted() < LONG and value == value.to_integral_value()
+        return int(value) if whole else normal(value)
+    if type(value) is dict:
+        return {key: _exact(item) for key, item in value.items()}
+    return [_exact(item) for item in value] if type(value) in (list, tuple) else value
 
 
 def _arc(arc: Any) -> list[Any]:
@@ -249,5 +271,4 @@ def _arc(arc: Any) -> list[Any]:
 def _operand(operand: Any) -> Any:
     if hasattr(operand, "name"):
         return {"register": operand.name}
-    value = operand.value
-    return {"literal": list(value) if isinstance(value, tuple) else value}
+    return {"literal": _exact(operand.value)}

@@ -42,6 +42,9 @@ class Names:
 
     def members(self, name: str, span: Span | None = None) -> frozenset[str]:
         """The names that a member stands for; empty, with a diagnostic, where it stands for nothing."""
+        if not name:
+            self._fault("name", "an empty name stands for nothing", span, "name a tool, a message, a group or a glob")
+            return frozenset()
         if name.startswith("@"):
             inner = name[1:]
             return (
