@@ -3,9 +3,12 @@
 import itertools
 import random
 
+import pytest
+
 from duly.check.guard import disjoint, satisfiable
 from duly.notation.compile import compile_text
 from duly.notation.strings import parse
+from duly.values.errors import DulyError
 from duly.values.expr import Guard, Literal, compare
 
 
@@ -61,3 +64,24 @@ def test_every_pair_of_equal_branches_is_found():
     graph = [Guard(("x",), "==", Literal(value)) for value in (1, 1.0, True, "1")]
     same = [(i, j) for (i, a), (j, b) in itertools.combinations(enumerate(graph), 2) if not disjoint((a,), (b,))]
     assert same == [(0, 1)]
+
+
+def faults(*branches: str) -> list[str]:
+    with pytest.raises(DulyError) as error:
+        compile_text("{" + ", ".join(branches) + "}")
+    return [fault.message for fault in error.value.diagnostics]
+
+
+def test_branches_with_equal_guards_are_each_compared_with_the_first_of_them():
+    assert faults("!a.!b", "!a.!c", "!a.!d") == ["`!a` stands twice in one choice"] * 2
+    assert faults("!a(n == 1)", "!a(n == 1)", "!a(n == 2)", "!a(n == 1)") == ["`!a` has guards that can both hold"] * 2
+    assert faults("!a(n == 1)", "!a(n == 1)", "!a(n < 2)") == ["`!a` has guards that can both hold"] * 2
+    assert len(faults(*["!a.?b"] * 3000)) == 101
+
+
+def test_more_branches_than_can_be_compared_are_refused():
+    pieces = [f"!a(n > {n}, n < {n + 2})" for n in range(0, 1600, 2)]
+    assert faults(*pieces) == ["`!a` has more than 500 branches that no field tells apart"]
+    compile_text("{" + ", ".join(f"!a(a == 1, n == {n})" for n in range(3000)) + "}")
+    shared = [f"!a(x == 1, n > {n}, n < {n + 2})" for n in range(0, 1600, 2)]
+    assert faults(*shared) == ["`!a` has more than 500 branches that no field tells apart"]

@@ -126,3 +126,10 @@ def test_semas_page_loads_as_it_is_with_undeclared_targets_as_terminal():
     }
     assert [len(graph.notes) for graph in graphs.values()] == [0, 1, 4]
     assert parse_blocks(print_blocks(graphs)).keys() == graphs.keys()
+
+
+def test_thousands_of_undeclared_states_are_told_within_a_moment():
+    text = "protocol X:\n" + "".join(f"  s{n}: !a -> t{n}\n" for n in range(5_000))
+    with pytest.raises(DulyError) as error:
+        parse_blocks(text)
+    assert len(error.value.diagnostics) == 101

@@ -40,3 +40,15 @@ def test_a_near_name_is_suggested_whatever_its_case() -> None:
     assert nearest("DELETE_RECORD", options) == "delete_record"
     assert suggest("zzz", options) == ""
     assert suggest("a", []) == ""
+
+
+def test_a_message_is_cut_however_long_the_name_is_that_it_cites() -> None:
+    name = "x" * 1_000_000
+    shown = str(fault("a", f"unknown `{name}`", path=name, help=f"declare `{name}`"))
+    assert len(shown) < 7_000
+    assert suggest(name, [name[:-1]]) == ""
+
+
+def test_only_options_that_can_be_near_are_compared() -> None:
+    assert nearest("aaaa", ["a" * 11, "aaab"]) == "aaab"
+    assert nearest("lookup", [*(f"tool_{n}" for n in range(4_000)), "look_up"]) == "look_up"

@@ -16,6 +16,10 @@ from duly.values.expr import Guard, Literal, Register, compare, kind
 
 # Numbers between two literals are found in exact arithmetic: literals have 1,000 digits and exponents to 10,000.
 _EXACT: Final = Context(prec=25_000, Emax=999_999, Emin=-999_999)
+Buckets = dict[tuple[str, Any], list[int]]
+MOST: Final = 500
+"""Branches of one label that are compared each with each."""
+
 # What two values can be to each other, for each operator; `a < r` and `a >= r` have nothing in common.
 _ORDERS: Final = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}  # as sets of characters
 
@@ -43,38 +47,64 @@ def _rivals(graph: Graph, arcs: list[Arc]) -> list[Diagnostic]:
     others = [arc for arc in arcs if arc.otherwise]
     for arc in others[1:]:
         found.append(_fault(graph, arc, "has two branches with `else`", "keep one of them"))
+    firsts: dict[tuple[Guard, ...], Arc] = {}
+    for arc in arcs:
+        if not arc.otherwise and firsts.setdefault(arc.guards, arc) is not arc:
+            # those with equal guards are compared with the first of them, and only that with all others
+            found += _clash(graph, firsts[arc.guards], arc, others)
+    pairs = _candidates(list(firsts.values()))
+    if pairs is None:
+        help = "let one field tell them apart, as in `n == 1`, or give them different labels"
+        return [*found, _fault(graph, arcs[-1], f"has more than {MOST} branches that no field tells apart", help)]
     told: set[int] = set()
-    for first, second in _candidates([arc for arc in arcs if not arc.otherwise]):
-        if id(second) in told:
-            continue
-        apart = disjoint(first.guards, second.guards)
-        if apart or (apart is None and others):
-            continue
-        told.add(id(second))
-        place = graph.span(first).where() if first.end else "another branch"
-        if apart is None:
-            problem, help = "has guards that cannot be told apart", "write `else` for one of the branches"
-        elif first.guards or second.guards:
-            problem, help = "has guards that can both hold", "make them exclude each other, or write `else`"
-        else:
-            problem, help = "stands twice in one choice", "give the branches different labels, or guards"
-        found.append(_fault(graph, second, problem, f"{help}; the other one is at {place}"))
+    for first, second in pairs:
+        if id(second) not in told and (clash := _clash(graph, first, second, others)):
+            told.add(id(second))
+            found += clash
     return found
 
 
-def _candidates(arcs: list[Arc]) -> Iterable[tuple[Arc, Arc]]:
-    """The pairs to look at: where every edge wants one path to be of a few values, only those that share one."""
+def _clash(graph: Graph, first: Arc, second: Arc, others: list[Arc]) -> list[Diagnostic]:
+    apart = disjoint(first.guards, second.guards)
+    if apart or (apart is None and others):
+        return []
+    place = graph.span(first).where() if first.end else "another branch"
+    if apart is None:
+        problem, help = "has guards that cannot be told apart", "write `else` for one of the branches"
+    elif first.guards or second.guards:
+        problem, help = "has guards that can both hold", "make them exclude each other, or write `else`"
+    else:
+        problem, help = "stands twice in one choice", "give the branches different labels, or guards"
+    return [_fault(graph, second, problem, f"{help}; the other one is at {place}")]
+
+
+def _candidates(arcs: list[Arc]) -> Iterable[tuple[Arc, Arc]] | None:
+    """The pairs to look at: where every edge wants one path to be of a few values, only those that share one.
+
+    None where they are too many to be looked at.
+    """
     shared = set.intersection(*({g.path for g in arc.guards if _values(g)} for arc in arcs)) if arcs else set()
     if not shared:
-        return ((first, second) for at, first in enumerate(arcs) for second in arcs[at + 1 :])
-    path = min(shared, key=str)
-    buckets: dict[tuple[str, Any], list[int]] = {}
+        return None if len(arcs) > MOST else itertools.combinations(arcs, 2)
+    # the path that leaves the fewest to compare
+    least = min((_buckets(arcs, path) for path in sorted(shared, key=str)), key=_pairs)
+    if _pairs(least) > MOST**2:
+        return None
+    pairs = {pair for places in least.values() for pair in itertools.combinations(places, 2)}
+    return ((arcs[i], arcs[j]) for i, j in sorted(pairs))
+
+
+def _buckets(arcs: list[Arc], path: tuple[str | int, ...]) -> Buckets:
+    buckets: Buckets = {}
     for at, arc in enumerate(arcs):
         guard = next(g for g in arc.guards if g.path == path and _values(g))
         for key in {(kind(value), _hashed(value)) for value in _values(guard)}:
             buckets.setdefault(key, []).append(at)
-    pairs = {(i, j) for places in buckets.values() for n, i in enumerate(places) for j in places[n + 1 :]}
-    return ((arcs[i], arcs[j]) for i, j in sorted(pairs))
+    return buckets
+
+
+def _pairs(buckets: Buckets) -> int:
+    return sum(len(places) * (len(places) - 1) for places in buckets.values())
 
 
 def _hashed(value: Any) -> Any:

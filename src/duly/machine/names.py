@@ -64,7 +64,7 @@ class Names:
                 "group",
                 f"unknown group `{name}`",
                 span,
-                suggest(name, self.terms.groups) or "declare it under `groups`",
+                (suggest(name, self.terms.groups) if len(self.faults) < 100 else "") or "declare it under `groups`",
             )
             return frozenset()
         found = self._select(self.terms.groups[name], span)

@@ -17,7 +17,7 @@ from duly.values.expr import Guard
 from duly.values.expr import Literal as Value
 from duly.values.source import Source, Span
 
-from .word import check_writable, mark_end, quoted, raise_faults, read_quoted
+from .word import MOST_FAULTS, check_writable, mark_end, quoted, raise_faults, read_quoted
 
 END: Final = "end"
 _NAME: Final = re.compile(r"(?:[\w.]++|-(?!>))++")
@@ -175,7 +175,8 @@ def _graph(source: Source, block: Block, found: list[Diagnostic], undeclared: st
             if target.text in lines:
                 continue
             if target.text != END:
-                help = suggest(target.text, lines) or f"write a line `{target.text}:` for it, or lead to `{END}`"
+                near = suggest(target.text, lines) if len(found) + len(notes) < MOST_FAULTS else ""
+                help = near or f"write a line `{target.text}:` for it, or lead to `{END}`"
                 fault = _fault(source, target, "undeclared", f"undeclared state `{target.text}`", help)
                 if undeclared == "error":
                     found.append(fault)

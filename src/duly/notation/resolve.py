@@ -11,6 +11,7 @@ from duly.values.source import Source, Span
 
 from .scan import Scanner
 from .strings import Written
+from .word import MOST_FAULTS
 
 
 class Names(Struct):
@@ -49,7 +50,8 @@ def resolve(written: Written, structure: Brackets) -> Names:
         elif type(node) is Jump:
             binders = scope.get(node.name)
             if not binders:
-                found.append(_unbound(written, at, node.name, [name for name, places in scope.items() if places]))
+                known = [name for name, places in scope.items() if places] if len(found) < MOST_FAULTS else []
+                found.append(_unbound(written, at, node.name, known))
                 continue
             used.add(binders[-1])
             loops[at] = binders[-1]
@@ -96,9 +98,8 @@ def check_clauses(written: Written) -> list[Diagnostic]:
                 if operand.name not in bound:
                     message = f"register `{operand.name}` is never bound"
                     help = (
-                        suggest(operand.name, bound)
-                        or f"bind it before, as in `(field as {operand.name})`, or quote a text"
-                    )
+                        suggest(operand.name, bound) if len(found) < MOST_FAULTS else ""
+                    ) or f"bind it before, as in `(field as {operand.name})`, or quote a text"
                     span = _operand_span(written, at, operand.name)
                     found.append(Diagnostic(code="unbound_register", message=message, span=span, help=help))
             elif (

@@ -14,7 +14,7 @@ from duly.values.source import Source
 
 from .printing import clauses_text, step_text
 from .strings import parse
-from .word import quoted, raise_faults
+from .word import MOST_FAULTS, quoted, raise_faults
 
 
 class Transition(Struct, frozen=True):
@@ -77,7 +77,8 @@ def from_transitions(
         places.append((f"partings[{at}].join", parting.join))
     for path, state in places:
         if state not in states:
-            help = suggest(state, states) or "add a transition that begins there, or name it as terminal"
+            near = suggest(state, states) if len(found) < MOST_FAULTS else ""
+            help = near or "add a transition that begins there, or name it as terminal"
             found.append(Diagnostic(code="undeclared", message=f"undeclared state `{state}`", path=path, help=help))
     if not terminal and not forever:
         message, help = "no terminal state", "name the states in which the session may end, or say `forever`"

@@ -1,7 +1,8 @@
 """What can be said of a faulty definition: diagnostics, the errors that carry them, and suggestions."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
@@ -32,14 +33,14 @@ class Diagnostic(Struct, frozen=True):
 
     def text(self) -> str:
         """Several lines for a person: place, message, picture, witness, help."""
-        place = self.where()
-        lines = [f"{place}: {self.severity}: {self.message}" if place else f"{self.severity}: {self.message}"]
+        place, message = _cut(self.where()), _cut(self.message)
+        lines = [f"{place}: {self.severity}: {message}" if place else f"{self.severity}: {message}"]
         if self.span is not None:
             lines.append(self.span.picture())
         if self.witness:
             lines.append("  witness: " + " . ".join(self.witness))
         if self.help:
-            lines.append("  help: " + self.help)
+            lines.append("  help: " + _cut(self.help))
         return "\n".join(lines)
 
 
@@ -77,11 +78,26 @@ def suggest(name: str, options: Iterable[str]) -> str:
 
 
 def nearest(name: str, options: Iterable[str]) -> str | None:
-    known = list(options)
-    folded = {option.casefold(): option for option in known}
-    if name.casefold() in folded:
-        return folded[name.casefold()]
+    """The option that is most like the name; of very many, only the first are looked at."""
+    if len(name) > _LONGEST:
+        return None
+    folded = name.casefold()
+    near: list[str] = []
+    for option in islice(options, _LOOKED_AT):
+        if option.casefold() == folded:
+            return option
+        # less alike than the cutoff, whatever the letters are
+        if 4 * min(len(name), len(option)) >= 3 * abs(len(name) - len(option)) and len(near) < _COMPARED:
+            near.append(option)
     from difflib import get_close_matches  # only faulty input pays for it
 
-    found = get_close_matches(name, known, n=1, cutoff=0.6)
+    found = get_close_matches(name, near, n=1, cutoff=0.6)
     return found[0] if found else None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+_SHOWN: Final = 2000  # characters of a message: a name may be as long as the file it stands in
+_LONGEST, _LOOKED_AT, _COMPARED = 100, 10_000, 5_000
