@@ -1,5 +1,11 @@
 """What names mean: aliases, groups, globs, servers."""
 
+import itertools
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from duly.machine.names import Names
 from duly.machine.terms import LabelRule, Terms, Tool
 
@@ -63,3 +69,29 @@ def test_one_name_is_not_two_things() -> None:
 
 def test_a_group_inside_itself_adds_nothing() -> None:
     assert names("a", groups={"g": ["@g", "a"]}).members("@g") == frozenset({"a"})
+
+
+def test_groups_that_name_each_other_have_the_same_members_whichever_is_asked_first() -> None:
+    groups = {"one": ["@two"], "two": ["@one", "@three", "a"], "three": ["@one", "b"], "out": ["@three", "c"]}
+    for order in itertools.permutations(groups):
+        found = names("a", "b", "c", groups=groups)
+        asked = {name: sorted(found.members(f"@{name}")) for name in order}
+        assert asked == {"one": ["a", "b"], "two": ["a", "b"], "three": ["a", "b"], "out": ["a", "b", "c"]}
+        assert found.faults == []
+
+
+def test_no_chain_of_groups_is_too_long() -> None:
+    groups: dict[str, list[str]] = {f"g{n}": [f"@g{n - 1}"] for n in range(5_000, 0, -1)}
+    assert names("a", groups={**groups, "g0": ["a"]}).members("@g5000") == frozenset({"a"})
+
+
+def test_a_glob_of_many_stars_is_matched_without_going_back() -> None:
+    found = names("a" * 300, "a" * 300 + "b", "x/" + "a" * 300 + "b")
+    assert found.members("*a" * 30 + "*b") == frozenset({"a" * 300 + "b"})
+    assert found.members("*/" + "*a" * 30 + "*b") == frozenset({"x/" + "a" * 300 + "b"})
+
+
+@given(st.text("ab*/", max_size=8).filter(lambda text: "*" in text), st.text("ab/", max_size=8).filter(bool))
+def test_a_glob_matches_what_its_pattern_matches(glob: str, name: str) -> None:
+    pattern = "[^/]*".join(re.escape(part) for part in glob.split("*"))
+    assert bool(names(name, "~").members(glob) - {"~"}) is bool(re.fullmatch(pattern, name))

@@ -45,3 +45,10 @@ def test_a_text_that_ends_too_early_is_pointed_at_at_its_end() -> None:
     with pytest.raises(DulyError) as caught:
         read_toml(Source("c.toml", "a = ["))
     assert caught.value.diagnostics[0].where() == "c.toml:1:6"
+
+
+def test_a_key_of_very_many_parts_is_refused_before_it_costs_time():
+    for key in (".".join(["a"] * 50_000), " . ".join(['"a"'] * 50_000), "[x." + ".".join(["a"] * 50_000) + "]"):
+        with pytest.raises(DulyError) as error:
+            read_toml(Source("c", f"duly = 1\n{key} = 1\n"))
+        assert [fault.code for fault in error.value.diagnostics] == ["depth"]

@@ -196,11 +196,13 @@ def _by_label(
     numbers: dict[Bit | Count, int] = {bit: number for number, bit in enumerate(bits)}
     numbers.update((count, number) for number, count in enumerate(counts))
     for of, bit, rule in needs:
+        number = numbers[bit]
         for label in of:
-            asks.setdefault(label, Asked()).needs.append((numbers[bit], rule))
+            asks.setdefault(label, Asked()).needs.append((number, rule))
     for of, count, limit, rule in caps:
+        number = numbers[count]
         for label in of:
-            asks.setdefault(label, Asked()).caps.append((numbers[count], limit, rule))
+            asks.setdefault(label, Asked()).caps.append((number, limit, rule))
     return asks
 
 

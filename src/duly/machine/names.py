@@ -1,7 +1,5 @@
 """What names mean in a contract: aliases, groups, globs, servers."""
 
-from typing import Any
-
 from duly.values.errors import Diagnostic, suggest
 from duly.values.source import Span
 
@@ -55,36 +53,74 @@ class Names:
         return frozenset((self.canonical(name),))
 
     def group(self, name: str, span: Span | None = None) -> frozenset[str]:
-        known = self._groups.get(name)
-        if known is not None:
-            return known
-        self._groups[name] = frozenset()  # a group inside itself adds nothing
-        if name not in self.terms.groups:
-            self._fault(
-                "group",
-                f"unknown group `{name}`",
-                span,
-                (suggest(name, self.terms.groups) if len(self.faults) < 100 else "") or "declare it under `groups`",
-            )
-            return frozenset()
-        found = self._select(self.terms.groups[name], span)
-        if not found:
-            self._fault("group", f"the group `{name}` has no member", span, "name a tool, or an effect that a tool has")
-        self._groups[name] = found
-        return found
+        """The members of a group, those of the groups in it included; a group inside itself adds nothing."""
+        if name not in self._groups:
+            # on a list of our own, so that no chain of groups is too long
+            todo, loop, before = [name], False, len(self._groups)
+            path: list[str] = []
+            within: set[str] = set()
+            while todo:
+                here = todo[-1]
+                if path and path[-1] == here:
+                    self._groups[path.pop()] = self._select(here, span)
+                    within.discard(here)
+                if here in self._groups or here in within:
+                    loop = loop or here in within
+                    todo.pop()
+                    continue
+                path.append(here)
+                within.add(here)
+                todo += self._inner(here)
+            if loop:
+                self._close()
+            for here in [*self._groups][before:]:
+                if not self._groups[here] and here in self.terms.groups:
+                    help = "name a tool, or an effect that a tool has"
+                    self._fault("group", f"the group `{here}` has no member", span, help)
+        return self._groups[name]
 
-    def _select(self, selection: Any, span: Span | None) -> frozenset[str]:
+    def _inner(self, name: str) -> list[str]:
+        """The groups that a group names."""
+        selection = self.terms.groups.get(name)
+        if not isinstance(selection, (list, tuple)):
+            return []
+        inner = [item[1:] for item in selection if item.startswith("@")]
+        return [item for item in inner if "*" not in item or item in self.terms.groups]
+
+    def _select(self, name: str, span: Span | None) -> frozenset[str]:
+        if name not in self.terms.groups:
+            near = suggest(name, self.terms.groups) if len(self.faults) < 100 else ""
+            self._fault("group", f"unknown group `{name}`", span, near or "declare it under `groups`")
+            return frozenset()
+        selection = self.terms.groups[name]
         if isinstance(selection, dict):
             effect = selection.get("effect")
-            return frozenset(name for name, tool in self.tools.items() if tool.effect == effect)
-        return frozenset().union(*(self.members(item, span) for item in selection))
+            found = frozenset(name for name, tool in self.tools.items() if tool.effect == effect)
+        else:
+            inner = set(self._inner(name))
+            found = frozenset().union(
+                *(
+                    self._groups.get(item[1:], frozenset())
+                    if item[:1] == "@" and item[1:] in inner
+                    else self.members(item, span)
+                    for item in selection
+                )
+            )
+        return found
+
+    def _close(self) -> None:
+        """Groups that name each other have the same members, whichever was asked for first."""
+        grew = True
+        while grew:
+            grew = False
+            for name, members in self._groups.items():
+                whole = members.union(*(self._groups.get(item, frozenset()) for item in self._inner(name)))
+                if whole != members:
+                    self._groups[name], grew = whole, True
 
     def _glob(self, pattern: str, span: Span | None) -> frozenset[str]:
-        # a glob matches whole names, and `*` does not cross `/`
-        import re
-
-        expression = re.compile("[^/]*".join(re.escape(part) for part in pattern.split("*")))
-        found = frozenset(name for name in (*self.tools, *self.messages) if expression.fullmatch(name))
+        steps = [step.split("*") for step in pattern.split("/")]
+        found = frozenset(name for name in (*self.tools, *self.messages) if _fits(steps, name))
         if not found:
             help = "globs expand where tools are declared" if self.tools else "declare the tools under `tools`"
             self._fault("glob", f"nothing is called `{pattern}`", span, help)
@@ -92,3 +128,24 @@ class Names:
 
     def _fault(self, code: str, message: str, span: Span | None, help: str) -> None:
         self.faults.append(Diagnostic(code, message, span=span, help=help))
+
+
+def _fits(steps: list[list[str]], name: str) -> bool:
+    """Whether a glob matches a whole name; `*` does not cross `/`. Never goes back, whatever stars it has."""
+    parts = name.split("/")
+    return len(parts) == len(steps) and all(_fits_step(*pair) for pair in zip(steps, parts, strict=True))
+
+
+def _fits_step(pieces: list[str], part: str) -> bool:
+    if len(pieces) == 1:
+        return part == pieces[0]
+    first, *middle, last = pieces
+    at, end = len(first), len(part) - len(last)
+    if at > end or not part.startswith(first) or not part.endswith(last):
+        return False
+    for piece in middle:
+        found = part.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True

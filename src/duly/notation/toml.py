@@ -12,6 +12,7 @@ from duly.values.source import Source, Span
 from .node import NODES, Entry, Node, decimal, deep, many
 
 _PLACE: Final = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_DOTTED: Final = re.compile(rf"""(?<![\w"'.-])(?:["']?[\w-]++["']?[ \t]*+\.[ \t]*+){{{DEPTH + 1}}}""")
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -19,6 +20,10 @@ def read_toml(source: Source) -> Node:
     """The document of a TOML text."""
     import tomllib
 
+    long = _DOTTED.search(source.text)
+    if long is not None:
+        # the library takes quadratic time for them
+        raise deep(Span(source, long.start(), long.start()))
     try:
         value = tomllib.loads(source.text, parse_float=decimal)
     except tomllib.TOMLDecodeError as error:

@@ -49,7 +49,12 @@ class DulyError(Exception):
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("\n".join(d.text() for d in self.diagnostics))
+        more = len(self.diagnostics) - _TOLD
+        super().__init__(
+            "\n".join(
+                [*(d.text() for d in self.diagnostics[:_TOLD]), *([f"{more} further faults"] if more > 0 else [])]
+            )
+        )
 
     def __reduce__(self) -> tuple[type["DulyError"], tuple[tuple[Diagnostic, ...]]]:
         return type(self), (self.diagnostics,)
@@ -99,5 +104,6 @@ def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
+_TOLD: Final = 200  # faults in the text of an error; its diagnostics are all of them
 _SHOWN: Final = 2000  # characters of a message: a name may be as long as the file it stands in
 _LONGEST, _LOOKED_AT, _COMPARED = 100, 10_000, 5_000
