@@ -11,6 +11,7 @@ from duly.values.errors import Diagnostic, DulyError
 from duly.values.expr import exact, kind
 from duly.values.plain import Malformed, plain
 
+from .approvals import Asker, askers
 from .ir import EMPTY, NOTHING, Hearing, Line, Plan, State
 from .names import Names
 from .rows import expanded, protocols, reads_of, renamed, said_of, straight_of
@@ -34,6 +35,7 @@ class Built(Struct):
     closed: bool
     owners: dict[str, tuple[str, ...]]
     turned: bool
+    askers: tuple[Asker, ...]
 
 
 def build(terms: Terms) -> Built:
@@ -58,11 +60,16 @@ def build(terms: Terms) -> Built:
     except Malformed as error:
         faults.append(Diagnostic("facts", str(error).replace("`payload", "`facts"), span=terms.span))
     outside = {name for pattern in terms.outside for name in names.members(pattern, terms.span)}
+    people = askers(terms, names, frozenset(rule.id for rule in rules), faults)
     if faults:
         raise DulyError(faults)
 
+    under: dict[str, tuple[int, ...]] = {}
+    for number, asker in enumerate(people):
+        for label in asker.names:
+            under[label] = (*under.get(label, ()), number)
     spoken = {label for line in lines for label in line.acts}
-    asked = {name for need in needs for name in need[0]} | {name for cap in caps for name in cap[0]}
+    asked = {name for need in needs for name in need[0]} | {name for cap in caps for name in cap[0]} | set(under)
     heard = {label for line in lines for label in line.results}
     won = {name for bit in bits for name in bit.names}
     # what protocols only ever learn is a message, unless it is declared a tool; nobody can call it, even if rules ask
@@ -76,7 +83,7 @@ def build(terms: Terms) -> Built:
         for label in heard
     }
     turned = terms.breaker is not None or any(cell.scope != "session" for cell in bits)
-    turned = turned or any(count.scope != "session" for count in counts)
+    turned = turned or bool(people) or any(count.scope != "session" for count in counts)
     asks = _by_label(bits, counts, needs, caps)
     acts: dict[str, Plan] = {}
     for label in sorted(labels | set(names.messages)):
@@ -106,6 +113,7 @@ def build(terms: Terms) -> Built:
             straight=straight,
             plain=not closed_out
             and not told
+            and label not in under
             and (straight is not None or not mine)
             and not (tool is not None and (tool.schema or tool.paths or tool.clamp))
             and not (tool is not None and tool.effect == "write" and not tool.idempotent),
@@ -116,6 +124,7 @@ def build(terms: Terms) -> Built:
             moved=tuple(row.protocol for row in mine),
             checked=tool is not None and bool(tool.schema or tool.paths or tool.clamp),
             once=tool is not None and tool.effect == "write" and not tool.idempotent,
+            asks=under.get(label, ()),
         )
     hearings = {}
     for label in sorted(heard | set(names.messages) | won):
@@ -151,6 +160,7 @@ def build(terms: Terms) -> Built:
         closed=closed,
         owners=owners,
         turned=turned,
+        askers=people,
     )  # fmt: skip
 
 

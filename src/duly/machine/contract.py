@@ -15,7 +15,7 @@ from .build import build
 from .condition import Condition
 from .graph import Graph
 from .prepare import Preparer
-from .terms import LabelRule, Rule, Terms, Tool
+from .terms import Approval, LabelRule, Rule, Terms, Tool
 
 
 class Contract:
@@ -100,6 +100,8 @@ class Contract:
         self.tool_names = frozenset((*self.tools, *(a for a, name in terms.aliases.items() if name in self.tools)))
         # whether a new turn or run changes anything that a rule can see
         self.turned = built.turned
+        self.askers = {asker.id: asker for asker in built.askers}
+        self.asks = built.askers
         self.outcomes = _outcomes(terms)
         self.preparers = _preparers(terms)
         self.notes: dict[Any, Any] = {}
@@ -229,7 +231,18 @@ def _meaning(contract: Contract) -> Any:
             rule.id: {k: v for k, v in _plain(rule).items() if k not in ("id", "span")}
             for rule in contract.rules.values()
         },
+        **(
+            {"approvals": {asker.id: _approval(asker.approval) for asker in contract.asks}}
+            if contract.asks
+            else {}
+        ),
+        **({"withdraw_on": terms.withdraw_on} if terms.withdraw_on != "order" else {}),
     }
+
+
+def _approval(approval: Approval) -> Any:
+    """What is asked, without the words in which people are asked."""
+    return {name: value for name, value in _plain(approval).items() if name not in ("id", "span", "ask")}
 
 
 def _declared(tool: Tool) -> Any:

@@ -68,7 +68,7 @@ class Plan(Struct, frozen=True):
     plan needs nothing looked up: no preparation of arguments, no search for uncertain calls, at most one cursor.
     ``said`` are the same moves where the label may be a message, and nothing but the protocol asks about it; ``answer``
     those of its result; ``judged`` says that conditions name the outcome, ``reads`` that
-    something looks into the result.
+    something looks into the result. ``asks`` are the numbers of the approvals that may want a person's yes.
     """
 
     label: str
@@ -91,6 +91,7 @@ class Plan(Struct, frozen=True):
     moved: tuple[int, ...] = ()
     checked: bool = False
     once: bool = False
+    asks: tuple[int, ...] = ()
 
 
 class Hearing(Struct, frozen=True):
@@ -150,12 +151,39 @@ class Open(Struct, frozen=True):
 
 
 class Parked(Struct, frozen=True):
-    """An act that waits: for the settlement of the uncertain call ``cause``."""
+    """An act that waits: for the settlement of the uncertain call ``cause``, or for people.
+
+    ``asks`` are the ids of its approvals, ``yes`` the names that have said yes, ``until`` is when it expires,
+    ``granted`` says that it may run, ``edited`` what then runs instead; ``agent`` asked for it.
+    """
 
     label: str
     args: Any
     ticket: str
-    cause: str
+    cause: str = ""
+    asks: tuple[str, ...] = ()
+    yes: tuple[str, ...] = ()
+    until: float | None = None
+    granted: bool = False
+    edited: Any = None
+    agent: str | None = None
+
+    @property
+    def runs(self) -> Any:
+        """The arguments that a yes is about."""
+        return self.args if self.edited is None else self.edited
+
+
+class Standing(Struct, frozen=True):
+    """A standing yes of ``by`` to calls with these arguments; those under ``within`` may vary inside its glob."""
+
+    id: str
+    label: str
+    args: Any
+    asks: tuple[str, ...]
+    by: str
+    within: dict[str, str] = field(default_factory=dict)
+    until: float | None = None
 
 
 class More(Struct, frozen=True):
@@ -163,7 +191,8 @@ class More(Struct, frozen=True):
 
     ``fresh`` maps a bit to the one batch whose success set it; ``held`` are the results of batches, to be put back
     before a sibling is judged. ``tally`` are refusals for the breaker, by act. ``found`` names the machines that have
-    had a finding in this run. ``origin`` is the instant (seconds since 1970) of elapsed time 0.
+    had a finding in this run. ``origin`` is the instant (seconds since 1970) of elapsed time 0. ``issued`` counts
+    tickets; ``denied`` (label, mark of its arguments) and ``shut`` (approvals) are refused until the next turn.
     """
 
     over: str | None = None
@@ -180,6 +209,10 @@ class More(Struct, frozen=True):
     found: frozenset[str] = frozenset()
     origin: float | None = None
     mode: str | None = None
+    issued: int = 0
+    standing: tuple[Standing, ...] = ()
+    denied: tuple[tuple[str, str], ...] = ()
+    shut: frozenset[str] = frozenset()
 
 
 NOTHING: Final = More()

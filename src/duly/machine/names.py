@@ -3,6 +3,7 @@
 from duly.values.errors import Diagnostic, suggest
 from duly.values.source import Span
 
+from .glob import fits
 from .terms import Terms
 
 
@@ -119,8 +120,7 @@ class Names:
                     self._groups[name], grew = whole, True
 
     def _glob(self, pattern: str, span: Span | None) -> frozenset[str]:
-        steps = [step.split("*") for step in pattern.split("/")]
-        found = frozenset(name for name in (*self.tools, *self.messages) if _fits(steps, name))
+        found = frozenset(name for name in (*self.tools, *self.messages) if fits(pattern, name))
         if not found:
             help = "globs expand where tools are declared" if self.tools else "declare the tools under `tools`"
             self._fault("glob", f"nothing is called `{pattern}`", span, help)
@@ -128,24 +128,3 @@ class Names:
 
     def _fault(self, code: str, message: str, span: Span | None, help: str) -> None:
         self.faults.append(Diagnostic(code, message, span=span, help=help))
-
-
-def _fits(steps: list[list[str]], name: str) -> bool:
-    """Whether a glob matches a whole name; `*` does not cross `/`. Never goes back, whatever stars it has."""
-    parts = name.split("/")
-    return len(parts) == len(steps) and all(_fits_step(*pair) for pair in zip(steps, parts, strict=True))
-
-
-def _fits_step(pieces: list[str], part: str) -> bool:
-    if len(pieces) == 1:
-        return part == pieces[0]
-    first, *middle, last = pieces
-    at, end = len(first), len(part) - len(last)
-    if at > end or not part.startswith(first) or not part.endswith(last):
-        return False
-    for piece in middle:
-        found = part.find(piece, at, end)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return True

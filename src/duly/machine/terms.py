@@ -61,6 +61,35 @@ class Rule(Struct, frozen=True):
     span: Span | None = None
 
 
+class Stand(Struct, frozen=True):
+    """How wide a standing yes may be: ``within`` maps arguments to globs (``*`` stays inside a step of a path, ``**``
+    does not) inside which they may vary; ``lasts`` bounds it in seconds."""
+
+    within: dict[str, str] = field(default_factory=dict)
+    lasts: float | None = None
+
+
+class Approval(Struct, frozen=True):
+    """Calls of ``of`` that meet ``when`` (CEL over ``args``, ``facts`` and ``registers``; None: all) wait for people.
+
+    ``by`` names who may decide (empty: any person), ``need`` how many different ones must say yes; ``expires`` is in
+    seconds from the request. ``no`` says what a no covers: the equal ``call``, or with ``turn`` all of this approval
+    until the next turn. ``stand`` is ``exact``, ``none`` or a Stand: what a standing yes may cover.
+    """
+
+    of: str
+    when: str | None = None
+    ask: str = ""
+    by: tuple[str, ...] = ()
+    need: int = 1
+    expires: float | None = None
+    no: Literal["call", "turn"] = "call"
+    stand: Literal["exact", "none"] | Stand = "exact"
+    id: str = ""
+    excepting: tuple[str, ...] = ()
+    span: Span | None = None
+
+
 class Breaker(Struct, frozen=True):
     """The n-th refusal (in a row, or of equal acts) within a turn, run or session halts it."""
 
@@ -82,7 +111,8 @@ class Terms(Struct, frozen=True):
 
     ``tools`` None leaves the world open. ``groups`` map a group's name to a selection: a list of names and globs, or
     ``{"effect": "write"}``. ``aliases`` map another spelling to a declared name. ``outside`` names tools that the
-    protocols do not speak of. ``show`` names the parts of a refusal that the model is told. ``undeclared`` is how
+    protocols do not speak of. ``withdraw_on`` ``message`` lets a person's message withdraw what waits for a decision.
+    ``show`` names the parts of a refusal that the model is told. ``undeclared`` is how
     state blocks were read, which their text needs again when it is printed.
     """
 
@@ -96,6 +126,8 @@ class Terms(Struct, frozen=True):
     facts: dict[str, Any] = field(default_factory=dict)
     protocols: tuple[Graph, ...] = ()
     rules: tuple[Rule, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    withdraw_on: Literal["order", "message"] = "order"
     outside: tuple[str, ...] = ()
     breaker: Breaker | None = None
     on_violation: Literal["refuse", "halt"] = "refuse"

@@ -5,7 +5,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from duly.machine.contract import Contract
-from duly.machine.ir import NOTHING, Edge, Held, Open, Plan, State, Waiting
+from duly.machine.ir import NOTHING, Edge, Held, More, Open, Plan, State, Waiting
 from duly.values.event import Called, Sent
 from duly.values.plain import Malformed, read_json
 from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict, Violation
@@ -13,6 +13,7 @@ from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict,
 from .batch import moved_on, put_back
 from .explain import Why
 from .move import bind, find, pick, place, remarked, touched
+from .park import Wanted, known, permitted, wanted
 from .refuse import (
     again,
     calm,
@@ -85,8 +86,9 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
         raise Malformed(f"`parent` names no open call: `{event.parent[:80]}`")
     more = state.more
     serial = state.serial
-    if event.id is not None:
-        identity = event.id
+    asked, ready = (event.id, args) if more is NOTHING else known(state, event, plan, args)
+    if asked is not None:
+        identity = asked
     else:
         serial += 1
         while (identity := f"#{serial}") in state.open or identity in more.parked:
@@ -95,6 +97,7 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
         answer = stopped(contract, state, event, plan, args)
         if answer is not None:
             return ran_on(contract, state, event, answer[0]) if happened else answer
+        args = ready
     if identity in state.open:
         return again(state, event, named(event, plan), args, identity, happened)
     if event.key is not None:
@@ -167,6 +170,10 @@ def _judged(
     """Asks every machine that the label touches, then moves those that said yes."""
     batch = event.batch
     more = state.more
+    asks: Wanted = ()
+    extra: list[Reason] = []
+    if plan.asks:
+        asks, extra = wanted(contract, state, plan, args)
     facts = state.facts
     visible = facts
     if batch is not None and more.fresh:
@@ -175,7 +182,7 @@ def _judged(
             if owner == batch:
                 visible &= ~bit
     data = state.data
-    bad = bool(faults) or visible & plan.want != plan.want or not all_below(data, plan.limits)
+    bad = bool(faults) or bool(extra) or visible & plan.want != plan.want or not all_below(data, plan.limits)
     cursors, registers = state.cursors, state.registers
     bound: tuple[tuple[str, Any, Any], ...] = ()
     moved: tuple[int, ...] = ()
@@ -221,7 +228,7 @@ def _judged(
             held, ended = moved_on(held, line, steps, batch)
             lost += ended
     if bad or shut:
-        why = Why(contract, state, event, plan, args, faults or (), visible, shut)
+        why = Why(contract, state, event, plan, args, faults or (), visible, shut, tuple(extra))
         if not happened:
             return refused(contract, state, plan.label, args, why)
     waits = None
@@ -229,6 +236,14 @@ def _judged(
         waits = uncertain(state, event, plan, args, identity, serial)
         if waits is not None and not happened:
             return waits
+    if asks and waits is None and type(event) is Called and identity is not None:
+        spent = permitted(state, event, plan, args, identity, serial, asks)
+        if isinstance(spent, More):
+            more = spent
+        elif not happened:
+            return spent
+        else:
+            waits = spent
     if plan.takes:
         data = taken(data, plan.takes)
     if more is not NOTHING:

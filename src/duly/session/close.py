@@ -8,6 +8,7 @@ from duly.values.event import Closed
 from duly.values.verdict import ALLOWED, Blocked, Reason, Verdict, Violation
 
 from .move import ended
+from .park import withdrawn
 
 Answer = tuple[Verdict, State]
 
@@ -32,11 +33,13 @@ def closed(contract: Contract, state: State, event: Closed, happened: bool) -> A
     more = state.more
     if more.over == "closed":
         return Blocked((Reason("session", "closed", "the session is closed already"),), finding=True), state
+    if more.parked:
+        state = withdrawn(contract, state)
     reasons = owed(contract, state)
     calls = {key: structs.replace(call, uncertain=True) for key, call in state.open.items()} if state.open else EMPTY
     found = more.found
     marked = tuple(structs.replace(reason, follow_on=True) if reason.rule in found else reason for reason in reasons)
-    after = structs.replace(state, open=calls, more=structs.replace(more, over="closed", parked={}))
+    after = structs.replace(state, open=calls, more=structs.replace(state.more, over="closed", parked={}, standing=()))
     return (Violation(marked, finding=True) if marked else ALLOWED), after
 
 

@@ -1,8 +1,8 @@
 """The one function that decides: ``decide(contract, state, event) -> (verdict, state)``.
 
 Pure. Live, peek, shadow, replay and audit all come here; ``observe`` is the same judgement where the act happened all
-the same. Acts are judged in ``act``, results in ``settle``, messages in ``hear``, people in ``people``, the end in
-``close``.
+the same. Acts are judged in ``act``, results in ``settle``, messages in ``hear``, people in ``people`` and ``orders``,
+the end in ``close``.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,8 @@ from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violatio
 from .act import called, sent
 from .close import closed
 from .hear import heard
-from .people import decided, ordered
+from .orders import ordered
+from .people import decided
 from .refuse import malformed, named
 from .settle import failed, returned
 from .time import passed

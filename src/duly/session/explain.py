@@ -30,6 +30,7 @@ class Why(Struct, eq=False):
     faults: Any = ()
     visible: int = 0
     shut: tuple[int, ...] = ()
+    extra: tuple[Reason, ...] = ()
     _reasons: tuple[Reason, ...] | None = None
     _legal: tuple[Legal, ...] | None = None
     _repair: Repair | None = None
@@ -97,7 +98,7 @@ class Why(Struct, eq=False):
                            help="do not ask for it again" + ("" if scope == "session" else f" before the next {scope}"),
                            span=contract.rules[rule].span, severity=contract.rules[rule].severity)
                 )  # fmt: skip
-        return reasons
+        return [*reasons, *self.extra]
 
     def _unknown(self, label: str, got: str) -> Reason:
         contract = self.contract
@@ -197,7 +198,11 @@ def legal(contract: Contract, state: State) -> tuple[Legal, ...]:
             continue
         conditions = open_conditions(contract, state, plan)
         if conditions is not None:
-            found.append(Legal(label, conditions))
+            asks = [contract.asks[number] for number in plan.asks]
+            sometimes = tuple(
+                f"needs a yes from {asker.shown()} where {asker.when.text}" for asker in asks if asker.when is not None
+            )
+            found.append(Legal(label, (*conditions, *sometimes), any(asker.when is None for asker in asks)))
     return tuple(found)
 
 
@@ -206,6 +211,10 @@ def open_conditions(contract: Contract, state: State, plan: Plan) -> tuple[str, 
     if plan.silent or state.facts & plan.want != plan.want:
         return None
     if any(state.data[slot] >= limit for slot, limit in plan.limits):
+        return None
+    if state.more.shut and any(
+        contract.asks[number].id in state.more.shut and contract.asks[number].when is None for number in plan.asks
+    ):
         return None
     if state.more.frozen and not (plan.message or (plan.tool is not None and plan.tool.effect == "none")):
         return None

@@ -11,6 +11,7 @@ from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violatio
 
 from .batch import moved_on
 from .move import bind, find, pick, place, remarked, touched, turn
+from .park import withdrawn
 from .settle import drained, finding, won
 from .time import renewed
 
@@ -39,8 +40,11 @@ def heard(contract: Contract, state: State, event: Received, happened: bool) -> 
                 )  # fmt: skip
     # another spelling of a declared name is that name: a tool's is no message, and a message has the same source
     name = contract.terms.aliases.get(label, label) if label is not None else None
-    if contract.turned and event.turn is None and _from_person(contract, name):
-        state = renewed(contract, state, run=False)
+    if contract.turned and _from_person(contract, name):
+        if event.turn is None:
+            state = renewed(contract, state, run=False)
+        if contract.terms.withdraw_on == "message" and state.more.parked:
+            state = withdrawn(contract, state)
     if label is None:
         if hearing is None:
             return _unnamed(), state

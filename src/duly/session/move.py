@@ -157,3 +157,13 @@ def hears(contract: Contract, protocol: int, label: str, outcome: str) -> bool:
         for _, column in row.places
         for moves in column.values()
     )
+
+
+def moved_by(move: Any, payload: Any, registers: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
+    """Where a move leads and the registers afterwards; None where no edge of it is enabled."""
+    if type(move) is int:
+        return move, registers
+    edge = pick(move, payload, registers)
+    if edge is None:
+        return None
+    return edge.target, bind(edge, payload, registers)[0]

@@ -1,13 +1,15 @@
-"""Decisions and orders of people."""
+"""Decisions of people on acts that wait for them."""
 
 from msgspec import structs
 
+from duly.machine.approvals import Asker
 from duly.machine.contract import Contract
-from duly.machine.ir import State
-from duly.values.event import Decided, Ordered
+from duly.machine.ir import Parked, State
+from duly.values.event import Decided
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
-from .settle import given_up, settled
+from .park import dropped, edited, granted
+from .refuse import mark
 
 Answer = tuple[Verdict, State]
 
@@ -18,52 +20,90 @@ def void(message: str, *, help: str = "") -> Violation:
 
 
 def decided(contract: Contract, state: State, event: Decided, happened: bool) -> Answer:
-    """A decision needs one open ticket; a call that waits for a settlement is settled, not approved."""
-    for parked in state.more.parked.values():
-        if event.ticket == parked.ticket or event.target in (parked.cause, None):
-            return void(
-                f"`{parked.ticket}` waits until `{parked.cause}` is settled", help="settle it as done or as failed"
-            ), state
-    name = event.ticket or event.target
-    return void(f"no open ticket `{name}`" if name else "no act waits for a decision"), state
-
-
-def ordered(contract: Contract, state: State, event: Ordered, happened: bool) -> Answer:
-    """Freeze, unfreeze, settle, mode. An order needs somebody who gives it."""
-    if not event.by:
-        return void(f"the order `{event.order}` names nobody who gives it"), state
-    more = state.more
-    match event.order:
-        case "freeze" | "unfreeze":
-            frozen = event.order == "freeze"
-            return ALLOWED, structs.replace(state, more=structs.replace(more, frozen=frozen))
-        case "settle":
-            return _settle(contract, state, event)
-        case "mode":
-            mode = event.scope if event.scope is not None else (event.payload or {}).get("mode")
-            if mode not in ("enforce", "shadow"):
-                return void(f"`{str(mode)[:40]}` is no mode", help="a mode is `enforce` or `shadow`"), state
-            return ALLOWED, structs.replace(state, more=structs.replace(more, mode=mode))
-        case "stand" | "withdraw":
-            return void(f"no open ticket `{event.target}`"), state
-        case "accept":
-            return void(f"nothing of `{event.target}` waits to be accepted"), state
+    """A decision needs one open ticket, and somebody who may decide."""
+    found = meant(state, event.target, event.ticket)
+    if isinstance(found, Violation):
+        return found, state
+    key, waits = found
+    asks = [contract.askers[id] for id in waits.asks]
+    wrong = may_not(asks, waits, event.by)
+    if wrong is not None:
+        return wrong, state
+    by = str(event.by)
+    mine = [asker for asker in asks if asker.admits(by)]
+    match event.decision:
+        case "approve":
+            if by in waits.yes:
+                return void(f"`{by}` has said yes to `{waits.ticket}` before"), state
+            return ALLOWED, said_yes(state, key, waits, by, asks)
+        case "deny":
+            more = state.more
+            shut = more.shut | {asker.id for asker in mine if asker.approval.no == "turn"}
+            denied = tuple(dict.fromkeys((*more.denied, (waits.label, mark(waits.runs)))))
+            state = structs.replace(state, more=structs.replace(more, denied=denied, shut=shut))
+            state = dropped(contract, state, key, "denied")
+            for other, known in list(state.more.parked.items()):
+                if not known.granted and shut & {*known.asks}:
+                    state = dropped(contract, state, other, "withdrawn")
+            return ALLOWED, state
+        case "edit":
+            return _edit(contract, state, event, key, waits, asks)
         case _:
-            return void(f"`{str(event.order)[:40]}` is no order"), state
+            help = "decide `approve`, `deny` or `edit`"
+            return void(f"`{str(event.decision)[:40]}` is no decision", help=help), state
 
 
-def _settle(contract: Contract, state: State, event: Ordered) -> Answer:
-    call = state.open.get(event.target) if event.target is not None else None
-    if call is None or event.target is None or not call.uncertain:
-        return void(f"`{event.target}` is no uncertain call"), state
-    told = event.payload if isinstance(event.payload, dict) else {}
-    how = told.get("as", event.scope)
-    if how not in ("done", "failed", "retry"):
-        return void(f"`{str(how)[:40]}` is no settlement", help="settle a call as `done`, `failed` or `retry`"), state
-    # what waited for this call is withdrawn (done), or decided anew when it is asked again (failed, retry)
-    parked = {key: waiting for key, waiting in state.more.parked.items() if waiting.cause != event.target}
-    state = structs.replace(state, more=structs.replace(state.more, parked=parked))
-    plain = structs.replace(call, uncertain=False)
-    if how == "done":
-        return settled(contract, state, event.target, plain, "ok", told.get("result"))
-    return given_up(contract, state, event.target, plain)
+def _edit(
+    contract: Contract, state: State, event: Decided, key: str, waits: Parked, asks: list[Asker]
+) -> Answer:
+    args = event.payload
+    if type(args) is not dict:
+        return void("an edit gives the new arguments as one object"), state
+    preparer = contract.preparers.get(waits.label)
+    if preparer is not None:
+        args, faults = preparer(args)
+        if faults:
+            return void(f"the edited arguments do not fit: {faults[0][1]}", help="correct them"), state
+    return ALLOWED, edited(state, key, waits, args, str(event.by), tuple(asks))
+
+
+def meant(state: State, target: str | None, ticket: str | None) -> tuple[str, Parked] | Violation:
+    """The one act that a decision is about: named by its ticket or its call, else the only one that it can mean."""
+    parked = state.more.parked
+    found = [
+        (key, waits)
+        for key, waits in parked.items()
+        if ticket in (None, waits.ticket) and target in (None, key, waits.ticket)
+    ]
+    if not found and ticket is None:
+        found = [(key, waits) for key, waits in parked.items() if waits.label == target]
+    if ticket is None and target not in parked and target not in [waits.ticket for waits in parked.values()]:
+        found = [(key, waits) for key, waits in found if waits.asks and not waits.granted]
+    name = ticket or target
+    if not found:
+        return void(f"no open ticket `{name}`" if name else "no act waits for a decision")
+    if len(found) > 1:
+        return void(f"{len(found)} acts wait, and the decision names none of them", help="name a ticket")
+    key, waits = found[0]
+    if not waits.asks:
+        return void(f"`{waits.ticket}` waits until `{waits.cause}` is settled", help="settle it as done or as failed")
+    if waits.granted:
+        return void(f"`{waits.ticket}` has been decided")
+    return key, waits
+
+
+def may_not(asks: list[Asker], waits: Parked, by: str | None) -> Violation | None:
+    if not by:
+        return void(f"the decision on `{waits.ticket}` names nobody who decides")
+    if waits.agent is not None and by == waits.agent:
+        return void(f"`{by}` asked for `{waits.ticket}` and cannot decide it")
+    if not any(asker.admits(by) for asker in asks):
+        who = ", ".join(dict.fromkeys(name for asker in asks for name in asker.approval.by))
+        return void(f"`{by}` does not decide `{waits.ticket}`", help=f"{who} may")
+    return None
+
+
+def said_yes(state: State, key: str, waits: Parked, by: str, asks: list[Asker]) -> State:
+    yes = (*waits.yes, by)
+    fresh = structs.replace(waits, yes=yes, granted=granted(tuple(asks), yes))
+    return structs.replace(state, more=structs.replace(state.more, parked={**state.more.parked, key: fresh}))

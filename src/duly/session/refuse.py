@@ -89,7 +89,7 @@ def stopped(contract: Contract, state: State, event: Called | Sent, plan: Plan |
     name = named(event, plan)
     asked = event.id if isinstance(event, Called) else None
     parked = more.parked.get(asked) if asked is not None else None
-    if parked is not None and (parked.label != name or not same(parked.args, args)):
+    if parked is not None and (parked.label != name or not (same(parked.args, args) or same(parked.runs, args))):
         raise Malformed(f"the call id `{asked}` is taken by a parked call with other arguments")
     if more.frozen and not harmless(plan):
         reason = Reason(

@@ -34,7 +34,7 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
     while queue:
         point, steps = queue.popleft()
         if steps and _opens(plan, point):
-            return Repair("steps", steps)
+            return Repair("steps", (*steps, *_asked(contract, plan)))
         looked += 1
         if looked > BOUND or len(seen) > 20 * BOUND:
             return Repair("undecided")
@@ -43,8 +43,14 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
                 seen.add(after)
                 queue.append((after, (*steps, step)))
     if _opens(plan, start):
-        return Repair("steps", ())
+        return Repair("steps", _asked(contract, plan))
     return Repair("none") if not state.open else Repair("undecided")
+
+
+def _asked(contract: Contract, plan: Plan) -> tuple[str, ...]:
+    """Approvals that every call needs, whatever its arguments."""
+    asks = [contract.asks[number] for number in plan.asks]
+    return tuple(f"approval by {asker.shown()}" for asker in asks if asker.when is None)
 
 
 def _spent(contract: Contract, state: State, plan: Plan) -> Repair:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct, field
 
 from duly.machine.contract import Contract
-from duly.machine.ir import EMPTY, NOTHING, Held, More, Open, Parked, State, Waiting
+from duly.machine.ir import EMPTY, NOTHING, Held, More, Open, Parked, Standing, State, Waiting
 from duly.values.errors import Diagnostic, DulyError, fault
 from duly.values.expr import UNSET, normal
 from duly.values.plain import Malformed, read_json, write_json, write_sorted
@@ -50,6 +50,30 @@ class SavedOpen(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     held: list[SavedHeld] = field(default_factory=list)
 
 
+class SavedTicket(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An act that waits for people."""
+
+    label: str
+    args: str
+    ticket: str
+    asks: list[str]
+    yes: list[str] = field(default_factory=list)
+    until: float | None = None
+    granted: bool = False
+    edited: str | None = None
+    agent: str | None = None
+
+
+class SavedStanding(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    id: str
+    label: str
+    args: str
+    asks: list[str]
+    by: str
+    within: dict[str, str] = field(default_factory=dict)
+    until: float | None = None
+
+
 class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     over: str | None = None
     frozen: bool = False
@@ -65,6 +89,11 @@ class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     found: list[str] = field(default_factory=list)
     origin: float | None = None
     mode: str | None = None
+    tickets: dict[str, SavedTicket] = field(default_factory=dict)
+    issued: int = 0
+    standing: list[SavedStanding] = field(default_factory=list)
+    denied: list[tuple[str, str]] = field(default_factory=list)
+    shut: list[str] = field(default_factory=list)
 
 
 class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -109,11 +138,13 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
         serial=state.serial,
         more=SavedMore(
             more.over, more.frozen, more.turn, more.run, more.turns, more.runs,
-            {key: (p.label, write_json(p.args), p.ticket, p.cause) for key, p in more.parked.items()},
+            {key: (p.label, write_json(p.args), p.ticket, p.cause) for key, p in more.parked.items() if not p.asks},
             [_waiting(waiting) for waiting in more.waiting],
             {f"{bit:x}": batch for bit, batch in more.fresh.items()},
             [_kept(held) for held in more.held],
             dict(more.tally), sorted(more.found), more.origin, more.mode,
+            {key: _ticket(waits) for key, waits in more.parked.items() if waits.asks}, more.issued,
+            [_stands(stands) for stands in more.standing], list(more.denied), sorted(more.shut),
         ),
     )  # fmt: skip
     built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(saved))
@@ -160,7 +191,12 @@ def _state(contract: Contract, saved: Saved) -> State:
 
     rest = More(
         over=more.over, frozen=more.frozen, turn=more.turn, run=more.run, turns=more.turns, runs=more.runs,
-        parked={key: Parked(p[0], read_json(p[1]), p[2], p[3]) for key, p in more.parked.items()},
+        parked={
+            **{key: Parked(p[0], read_json(p[1]), p[2], p[3]) for key, p in more.parked.items()},
+            **{key: _parked(saved) for key, saved in more.tickets.items()},
+        },
+        issued=more.issued, standing=tuple(_standing(saved) for saved in more.standing),
+        denied=tuple(more.denied), shut=frozenset(more.shut),
         waiting=tuple(_awaited(waiting) for waiting in more.waiting),
         fresh={int(bit, 16): batch for bit, batch in more.fresh.items()},
         held=tuple(_held(held, value) for held in more.held),
@@ -217,6 +253,10 @@ def _check(contract: Contract, state: State) -> None:
         line, graph = contract.lines[held.protocol], contract.terms.protocols[held.protocol]
         if any(slot not in line.slots or not -1 <= at < graph.size for slot, at in held.cursors):
             wrong.append("results of a batch that no protocol took")
+    asked = {id for waits in state.more.parked.values() for id in waits.asks}
+    asked |= {id for stands in state.more.standing for id in stands.asks}
+    if (asked | state.more.shut) - contract.askers.keys() or state.more.issued < 0:
+        wrong.append("a ticket that no approval gives out")
     if state.at < 0 or state.at != state.at or state.serial < 0:
         wrong.append("a time that no session has")
     if wrong:
@@ -244,6 +284,32 @@ def _waiting(waiting: Waiting) -> SavedWaiting:
 
 def _awaited(saved: SavedWaiting) -> Waiting:
     return Waiting(saved.protocol, saved.label, saved.outcome, read_json(saved.payload), saved.call, saved.batch)
+
+
+def _ticket(waits: Parked) -> SavedTicket:
+    edited = None if waits.edited is None else write_json(waits.edited)
+    return SavedTicket(
+        waits.label, write_json(waits.args), waits.ticket, list(waits.asks), list(waits.yes), waits.until,
+        waits.granted, edited, waits.agent,
+    )  # fmt: skip
+
+
+def _parked(saved: SavedTicket) -> Parked:
+    edited = None if saved.edited is None else read_json(saved.edited)
+    return Parked(
+        saved.label, read_json(saved.args), saved.ticket, "", tuple(saved.asks), tuple(saved.yes), saved.until,
+        saved.granted, edited, saved.agent,
+    )  # fmt: skip
+
+
+def _stands(stands: Standing) -> SavedStanding:
+    args = write_json(stands.args)
+    return SavedStanding(stands.id, stands.label, args, list(stands.asks), stands.by, stands.within, stands.until)
+
+
+def _standing(saved: SavedStanding) -> Standing:
+    args = read_json(saved.args)
+    return Standing(saved.id, saved.label, args, tuple(saved.asks), saved.by, saved.within, saved.until)
 
 
 def _kept(held: Held) -> SavedHeld:

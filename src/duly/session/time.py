@@ -8,6 +8,8 @@ from duly.machine.contract import Contract
 from duly.machine.ir import More, State
 from duly.values.plain import Malformed
 
+from .park import expired
+
 FOREVER: Final = 1e15
 """Seconds, some 30 million years: above it, and where a number is none, `at` is no time."""
 
@@ -31,6 +33,8 @@ def passed(contract: Contract, state: State, event: Any) -> State:
         elif not -FOREVER < at < FOREVER:
             raise Malformed("`at` is not a finite number of seconds")
     state = structs.replace(state, at=max(state.at, float(at)) if at is not None else state.at, more=more)
+    if more.parked or more.standing:
+        state = expired(contract, state)
     if event.run is not None and event.run != state.more.run:
         state = structs.replace(state, more=structs.replace(state.more, run=event.run))
         state = renewed(contract, state, run=True)
@@ -48,7 +52,7 @@ def renewed(contract: Contract, state: State, *, run: bool) -> State:
     data = tuple(0 if contract.scopes[slot] in ends else count for slot, count in enumerate(state.data))
     facts = state.facts & ~(contract.run_bits if run else contract.turn_bits)
     more = state.more
-    changes: dict[str, Any] = {"turns": more.turns + 1}
+    changes: dict[str, Any] = {"turns": more.turns + 1, "denied": (), "shut": frozenset()}
     if run:
         changes["runs"] = more.runs + 1
     breaker = contract.terms.breaker

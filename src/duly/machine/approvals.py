@@ -1,0 +1,83 @@
+"""Approvals, compiled: which calls wait for people, under which condition, and who may say yes."""
+
+from msgspec import Struct
+
+from duly.values.errors import Diagnostic, DulyError, nearest
+
+from .condition import Condition
+from .names import Names
+from .terms import Approval, Stand, Terms
+
+SEEN = ("args", "facts", "registers")
+"""What a condition on an act may name."""
+
+
+class Asker(Struct, frozen=True):
+    """One approval over the tools ``names``; ``when`` None wants a yes for each of their calls."""
+
+    id: str
+    approval: Approval
+    names: frozenset[str]
+    when: Condition | None
+
+    def admits(self, name: str) -> bool:
+        """Whether somebody of this name may decide."""
+        return not self.approval.by or name in self.approval.by
+
+    def shown(self) -> str:
+        """Who is to say yes, in words."""
+        who = " or ".join(self.approval.by) or "a person"
+        return who if self.approval.need == 1 else f"{self.approval.need} of {', '.join(self.approval.by) or 'a group'}"
+
+
+def text_of(approval: Approval) -> str:
+    """The canonical text of an approval, which is its id unless it is given one."""
+    parts = [approval.of, *([f"when={approval.when}"] if approval.when is not None else [])]
+    parts += [f"except={name}" for name in approval.excepting]
+    return f"approval({', '.join(parts)})"
+
+
+def askers(terms: Terms, names: Names, taken: frozenset[str], faults: list[Diagnostic]) -> tuple[Asker, ...]:
+    """The approvals of a contract; what has no clear meaning is appended to ``faults``. ``taken`` are ids of rules."""
+    found: list[Asker] = []
+    for approval in terms.approvals:
+        span, id = approval.span, approval.id or text_of(approval)
+        wrong = [*_misfits(approval)]
+        if id in taken or any(asker.id == id for asker in found):
+            wrong.append((f"two of the contract's rules and approvals are called `{id}`", "give one another `id`"))
+        members = names.members(approval.of, span)
+        without = frozenset().union(*(names.members(name, span) for name in approval.excepting))
+        said = sorted(members & set(names.messages))
+        if said:
+            wrong.append((f"`{said[0]}` is a message; approvals are about calls", "name a tool"))
+        when = None
+        if approval.when is not None:
+            try:
+                when = Condition(approval.when, names=SEEN, span=span, path="approvals")
+            except DulyError as error:
+                faults.extend(error.diagnostics)
+        faults += [Diagnostic("approval", message, span=span, help=help) for message, help in wrong]
+        found.append(Asker(id, approval, members - without, when))
+    return tuple(found)
+
+
+def _misfits(approval: Approval) -> list[tuple[str, str]]:
+    found = []
+    if type(approval.need) is not int or approval.need < 1:
+        found.append(("`need` is a whole number from 1", "say how many people must say yes"))
+    elif approval.by and approval.need > len(set(approval.by)):
+        found.append((f"{approval.need} people must say yes, and {len(set(approval.by))} may", "name more under `by`"))
+    if any(not name.strip() for name in approval.by):
+        found.append(("a decider without a name", "name who may decide"))
+    for what, seconds in (
+        ("expires", approval.expires),
+        ("lasts", approval.stand.lasts if isinstance(approval.stand, Stand) else None),
+    ):
+        if seconds is not None and not 0 < seconds < float("inf"):
+            found.append((f"`{what}` is a positive time", "say for example `5m`"))
+    if not isinstance(approval.stand, Stand) and approval.stand not in ("exact", "none"):
+        near = nearest(str(approval.stand), ("exact", "none")) or "exact"
+        found.append((f"unknown width `{approval.stand}` of a standing yes", f"did you mean `{near}`?"))
+    if approval.no not in ("call", "turn"):
+        found.append((f"unknown reach `{approval.no}` of a no", "a no covers the equal `call`, or the `turn`"))
+    return found

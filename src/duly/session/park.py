@@ -1,0 +1,261 @@
+"""Acts that wait for people: the approvals that one needs, the ticket it waits under, and the yes that it spends.
+
+A yes is bound to the tool and its arguments as they would run, and is spent by the identical act.
+"""
+
+from typing import Any
+
+from msgspec import Struct, structs
+
+from duly.machine.approvals import Asker
+from duly.machine.contract import Contract
+from duly.machine.glob import inside
+from duly.machine.ir import More, Parked, Plan, Standing, State
+from duly.machine.terms import Stand
+from duly.values.event import Called
+from duly.values.expr import same
+from duly.values.verdict import NeedsApproval, Reason, Repair
+
+from .move import find, moved_by, pick, place, remarked, touched
+from .refuse import mark
+
+Wanted = tuple[Asker, ...]
+
+
+def wanted(contract: Contract, state: State, plan: Plan, args: Any) -> tuple[Wanted, list[Reason]]:
+    """The approvals that a call needs, and why it is refused before anybody is asked."""
+    found: list[Asker] = []
+    reasons: list[Reason] = []
+    values = {"args": args, "facts": contract.terms.facts, "registers": state.registers}
+    for number in plan.asks:
+        asker = contract.asks[number]
+        answer = True if asker.when is None else asker.when(values)
+        if answer is None:
+            text = asker.when.text if asker.when is not None else ""
+            message = f"whether `{plan.label}` needs a yes cannot be worked out: `{text[:160]}`"
+            reasons.append(Reason(asker.id, "unknown", message, got=f"!{plan.label}", help="correct the arguments"))
+        elif answer:
+            found.append(asker)
+    more = state.more
+    if more.denied and found and (plan.label, mark(args)) in more.denied:
+        message = f"a person has said no to this `{plan.label}`"
+        reasons.append(_denied(found[0].id, message, plan.label))
+    reasons += [
+        _denied(asker.id, f"a person has said no to every `{plan.label}` of this kind", plan.label)
+        for asker in found
+        if asker.id in more.shut
+    ]
+    return tuple(found), reasons
+
+
+def _denied(id: str, message: str, label: str) -> Reason:
+    help = "do not ask for it again before the person has spoken"
+    return Reason(id, "denied", message, got=f"!{label}", help=help)
+
+
+def known(state: State, event: Called, plan: Plan | None, args: Any) -> tuple[str | None, Any]:
+    """The id under which an equal act waits, where a call has none of its own, and what a person made of it."""
+    parked = state.more.parked
+    if plan is None or not plan.asks or not parked:
+        return event.id, args
+    if event.id is not None:
+        waits = parked.get(event.id)
+        edited = waits is not None and waits.granted and waits.edited is not None
+        return event.id, waits.edited if waits is not None and edited else args
+    for key, waits in parked.items():
+        if waits.asks and waits.label == plan.label and (same(waits.args, args) or same(waits.runs, args)):
+            return key, waits.edited if waits.granted and waits.edited is not None else args
+    return None, args
+
+
+def permitted(
+    state: State, event: Called, plan: Plan, args: Any, identity: str, serial: int, asks: Wanted
+) -> More | tuple[NeedsApproval, State]:
+    """What is left of the seldom parts once a yes has been spent; or the refusal of an act that waits for one."""
+    more = state.more
+    left = tuple(asker for asker in asks if not _stands(more, asker, plan.label, args))
+    if not left:
+        return more
+    names = {asker.id for asker in left}
+    keys = [identity, *(key for key in more.parked if key != identity)]
+    for key in keys:
+        waits = more.parked.get(key)
+        if (
+            waits is not None
+            and waits.granted
+            and waits.label == plan.label
+            and names <= {*waits.asks}
+            and same(waits.runs, args)
+        ):
+            return structs.replace(more, parked=without(more.parked, key))
+    waits = more.parked.get(identity)
+    if waits is not None and waits.asks and not waits.granted and names <= {*waits.asks}:
+        return _needed(left, plan.label, waits.ticket), state
+    lives = [asker.approval.expires for asker in left if asker.approval.expires is not None]
+    waits = Parked(
+        plan.label, args, _ticket(more, identity), asks=tuple(asker.id for asker in left),
+        until=state.at + min(lives) if lives else None, agent=event.agent,
+    )  # fmt: skip
+    after = structs.replace(more, parked={**more.parked, identity: waits}, issued=more.issued + 1)
+    return _needed(left, plan.label, waits.ticket), structs.replace(state, serial=serial, more=after)
+
+
+def _ticket(more: More, identity: str) -> str:
+    return f"t{more.issued + 1}-{identity.lstrip('#')}"
+
+
+def _needed(asks: Wanted, label: str, ticket: str) -> NeedsApproval:
+    reasons = tuple(
+        Reason(
+            asker.id, "approval", f"`{label}` needs a yes from {asker.shown()}", got=f"!{label}",
+            help="it waits for the decision; once that is given, ask for the same call again",
+        )
+        for asker in asks
+    )  # fmt: skip
+    steps = tuple(f"approval by {asker.shown()}" for asker in asks)
+    return NeedsApproval(reasons, ticket=ticket, mend=Repair("steps", steps))
+
+
+def _stands(more: More, asker: Asker, label: str, args: Any) -> bool:
+    names = {
+        stands.by for stands in more.standing
+        if asker.id in stands.asks and stands.label == label and covered(stands, args)
+    }  # fmt: skip
+    return len(names) >= asker.approval.need
+
+
+def covered(stands: Standing, args: Any) -> bool:
+    """Whether a standing yes covers these arguments: those that may vary lie inside, all others are equal."""
+    if not stands.within:
+        return same(stands.args, args)
+    if any(type(args.get(name)) is not str or not inside(glob, args[name]) for name, glob in stands.within.items()):
+        return False
+    rest = {name: value for name, value in args.items() if name not in stands.within}
+    return same({name: value for name, value in stands.args.items() if name not in stands.within}, rest)
+
+
+def granted(asks: Wanted, yes: tuple[str, ...]) -> bool:
+    """Whether enough different people have said yes under each approval."""
+    return all(len({name for name in yes if asker.admits(name)}) >= asker.approval.need for asker in asks)
+
+
+def edited(state: State, key: str, waits: Parked, args: Any, by: str, asks: Wanted) -> State:
+    """A new ticket for what a person made of the act; the yes of others was about something else."""
+    more = state.more
+    fresh = structs.replace(
+        waits, ticket=_ticket(more, key), edited=args, yes=(by,), granted=granted(asks, (by,))
+    )
+    parked = {**more.parked, key: fresh}
+    return structs.replace(state, more=structs.replace(more, parked=parked, issued=more.issued + 1))
+
+
+def dropped(contract: Contract, state: State, key: str, outcome: str) -> State:
+    """The act no longer waits: a protocol that names this outcome of it moves, others stay."""
+    waits = state.more.parked[key]
+    state = structs.replace(state, more=structs.replace(state.more, parked=without(state.more.parked, key)))
+    plan, hearing = contract.acts.get(waits.label), contract.hearings.get(waits.label)
+    for row in hearing.rows if hearing is not None and waits.asks and not waits.granted else ():
+        line = contract.lines[row.protocol]
+        cursors, registers = state.cursors, state.registers
+        slot, moves = find(row, cursors)
+        move = moves.get(outcome) if type(moves) is dict else None
+        if move is None:
+            # where the protocol would stand if the act had begun
+            act = next((each for each in (plan.rows if plan else ()) if each.protocol == row.protocol), None)
+            slot, begun = find(act, cursors) if act is not None else (-1, None)
+            step = pick(begun, waits.args, registers) if begun is not None and type(begun) is not int else None
+            target = begun if type(begun) is int else step.target if step is not None else None
+            if target is None:
+                continue
+            cursors = place(contract, row.protocol, cursors, slot, target)
+            slot, moves = find(row, cursors)
+            move = moves.get(outcome) if type(moves) is dict else None
+        if move is None:
+            continue
+        taken = moved_by(move, {}, registers)
+        if taken is None:
+            continue
+        target, registers = taken
+        cursors = place(contract, row.protocol, cursors, slot, target)
+        slots = touched(line, state.cursors, cursors, slot)
+        movers = remarked(state.movers, slots, None)
+        state = structs.replace(state, cursors=cursors, registers=registers, movers=movers)
+    return state
+
+
+def expired(contract: Contract, state: State) -> State:
+    """What has waited too long waits no longer; a yes that was not used in time is gone, too."""
+    more = state.more
+    for key, waits in more.parked.items():
+        if waits.until is not None and state.at >= waits.until:
+            state = dropped(contract, state, key, "expired")
+    if any(stands.until is not None and state.at >= stands.until for stands in more.standing):
+        left = tuple(stands for stands in more.standing if stands.until is None or state.at < stands.until)
+        state = structs.replace(state, more=structs.replace(state.more, standing=left))
+    return state
+
+
+def withdrawn(contract: Contract, state: State) -> State:
+    """Every act that waits for people waits no longer, and no yes is left."""
+    for key, waits in state.more.parked.items():
+        if waits.asks:
+            state = dropped(contract, state, key, "withdrawn")
+    return state
+
+
+def without(parked: dict[str, Parked], key: str) -> dict[str, Parked]:
+    return {each: waits for each, waits in parked.items() if each != key}
+
+
+class Ticket(Struct, frozen=True):
+    """What a person is shown of an act that waits: worked out when it is shown."""
+
+    ticket: str
+    call: str
+    label: str
+    args: Any
+    question: str
+    by: tuple[str, ...]
+    need: int
+    yes: tuple[str, ...]
+    granted: bool
+    left: float | None
+    stand: tuple[str, ...]
+    """How wide a standing yes may be: empty where there can be none."""
+
+
+def ticket(contract: Contract, state: State, key: str) -> Ticket:
+    """The ticket of a parked act; raises KeyError where none waits under this id."""
+    waits = state.more.parked[key]
+    asks = [contract.askers[id] for id in waits.asks if id in contract.askers]
+    questions = [filled(asker.approval.ask, waits.runs) for asker in asks if asker.approval.ask]
+    widths: list[str] = []
+    if asks and all(asker.approval.stand != "none" for asker in asks):
+        widths = ["exactly these arguments"]
+        widths += [
+            f"{name} inside {glob}"
+            for asker in asks
+            if isinstance(asker.approval.stand, Stand)
+            for name, glob in asker.approval.stand.within.items()
+        ]
+    return Ticket(
+        waits.ticket, key, waits.label, waits.runs,
+        " ".join(questions) or (f"Allow `{waits.label}`?" if asks else f"What became of `{waits.cause}`?"),
+        tuple(dict.fromkeys(name for asker in asks for name in asker.approval.by)),
+        max((asker.approval.need for asker in asks), default=1), waits.yes, waits.granted,
+        None if waits.until is None else waits.until - state.at, tuple(widths),
+    )  # fmt: skip
+
+
+def filled(text: str, args: Any) -> str:
+    """A question with ``{args.name}`` replaced by the values that would run; what is not there stays as written."""
+    import re
+
+    from duly.values.expr import UNSET, reach
+    from duly.values.plain import write_json
+
+    def value(match: "re.Match[str]") -> str:
+        found = reach(args, tuple(match[1].split(".")))
+        return match[0] if found is UNSET else found if type(found) is str else write_json(found)
+
+    return re.sub(r"\{args\.([A-Za-z_][\w.]*)\}", value, text)
