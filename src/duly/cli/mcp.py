@@ -59,6 +59,15 @@ def mcp(
         str | None,
         typer.Option("--tell-token", envvar="DULY_TELL_TOKEN", help="The token for it, else one is made and printed."),
     ] = None,
+    user: Annotated[
+        str,
+        typer.Option(
+            "--user", help="Who sits at the client and decides there what waits for a person; empty: nobody is asked."
+        ),
+    ] = "user",
+    wait: Annotated[
+        float, typer.Option("--wait", min=0, help="Seconds that a call waits for a decision made elsewhere.")
+    ] = 0,
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds that a call may stay silent.")] = 300,
     era: Annotated[str, typer.Option("--era", help="The server's era: auto, legacy or modern.")] = "auto",
     bare: Annotated[bool, typer.Option("--bare", hidden=True)] = False,
@@ -94,7 +103,7 @@ def mcp(
     _sdk()
     options = _options(
         command or [], contract, url, header or [], shadow, http, session, session_header, session_field, server, store,
-        level, tell_port, tell_token, timeout, era,
+        level, tell_port, tell_token, user, wait, timeout, era,
     )  # fmt: skip
     _quiet()
     from duly.gates.mcp.run import run
@@ -125,6 +134,8 @@ def _options(
     level: str,
     tell_port: int | None,
     tell_token: str | None,
+    user: str,
+    wait: float,
     timeout: float,
     era: str,
 ) -> "Options":
@@ -150,7 +161,7 @@ def _options(
         contract=contract_of(contract) if contract is not None else None,
         shadow=shadow, session=session, session_header=session_header, session_field=session_field, server=server,
         http=place, store=store, level=cast("Level", level), tell_port=tell_port,
-        tell_token=tell_token, deadline=timeout,
+        tell_token=tell_token, user=user.strip(), patience=wait, deadline=timeout,
     )  # fmt: skip
 
 

@@ -17,6 +17,8 @@ from .raw import ask
 
 MARK: Final = "duly:"
 """How a request state that duly gave begins."""
+ASKED: Final = f"{MARK}ask:"
+"""How the request state of a question of duly's own begins."""
 ROUNDS: Final = 32
 """Questions of a server within one request."""
 
@@ -49,6 +51,11 @@ class Flight:
         self._result: dict[str, Any] | None = None
         self._error: MCPError | None = None
         self._patience = 0.0
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """The request as its client wrote it: defaults are not filled."""
+        return dict(self.context.params or {})
 
     def end(self, result: dict[str, Any]) -> None:
         if not self.done:
@@ -130,3 +137,13 @@ class Flight:
 def fresh_state() -> str:
     """A request state that nobody can guess."""
     return MARK + token_urlsafe(24)
+
+
+def is_question(state: Any) -> bool:
+    """Whether a request state belongs to a question of duly's own."""
+    return isinstance(state, str) and state.startswith(ASKED)
+
+
+def bare(params: dict[str, Any]) -> dict[str, Any]:
+    """What a request asks for, without what differs from leg to leg."""
+    return {key: value for key, value in params.items() if key not in ("_meta", "inputResponses", "requestState")}

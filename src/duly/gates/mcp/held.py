@@ -9,12 +9,14 @@ from anyio import to_thread
 
 from duly.journal.journal import Journal
 from duly.machine.contract import Contract
+from duly.machine.ir import State
 from duly.session.session import Session
 from duly.values.errors import Refused
-from duly.values.event import Called
+from duly.values.event import Called, Event
 from duly.values.verdict import Reason, Refusal, Unrecognized, Verdict, Violation
 
 from ..gate import Gate, Pass
+from ..stored import StoredSession
 
 T = TypeVar("T")
 
@@ -29,6 +31,7 @@ def stateful(contract: Contract) -> bool:
         terms.protocols
         or terms.breaker
         or terms.on_violation == "halt"
+        or terms.approvals
         or any(rule.template not in STATELESS for rule in contract.rules.values())
     )
 
@@ -79,6 +82,17 @@ class Held:
         if label is None:
             return await self.gate.ahear(text)
         return await self.gate.areceive(label, {"text": text})
+
+    async def decide(self, event: Event) -> Verdict:
+        """A person's decision or order."""
+        return self._said(self.gate.step(event) if self._alone else await self.gate.astep(event))
+
+    async def news(self) -> State:
+        """The state, with what other processes have recorded."""
+        session = self.gate.session
+        if isinstance(session, StoredSession):
+            await self._off(session.refresh)
+        return session.state
 
     async def legal(self) -> frozenset[str]:
         """The labels of the acts that are not refused whatever their arguments are, others' news included."""

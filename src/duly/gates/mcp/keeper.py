@@ -11,15 +11,18 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from duly.journal.journal import Journal
 from duly.machine.contract import Contract
 from duly.values.errors import DulyError, Refused
-from duly.values.verdict import Reason, Verdict
+from duly.values.verdict import NeedsApproval, Reason, Verdict
 
+from ..gate import Pass
+from . import era
 from .answer import refusal, sendable, trouble
 from .call import Call
-from .flight import Context
+from .flight import ROUNDS, Context, bare, is_question
 from .held import Held, hold, stateful
 from .key import Keys
 from .link import Link
 from .listing import Listing, fetch
+from .people import People, decided
 from .upstream import Upstream
 
 LISTING: Final = 60.0
@@ -43,8 +46,14 @@ class Keeper:
         server: str = "",
         journal: Journal | None = None,
         alone: bool = False,
+        user: str = "user",
+        patience: float = 0.0,
     ) -> None:
+        """``user`` is who sits at the client and is asked there; ``patience`` are the seconds that a call waits for a
+        decision on another way before it is answered."""
         self.contract = contract
+        self.people = People(user)
+        self._patience = patience
         self.shadow = shadow
         self.tasks: Any = None
         self._keys = keys
@@ -167,7 +176,8 @@ class Keeper:
             raise MCPError(code=INVALID_PARAMS, message=message)
         if "task" in params:
             raise MCPError(code=INVALID_PARAMS, message="calls as tasks do not pass the gate; call without `task`")
-        if "requestState" in params or "inputResponses" in params:
+        answers = is_question(params.get("requestState"))
+        if not answers and ("requestState" in params or "inputResponses" in params):
             raise MCPError(code=INVALID_PARAMS, message="the answers belong to no open question of this session")
         try:
             held = await self.held(link.key)
@@ -182,12 +192,16 @@ class Keeper:
         listing = Listing([], {})
         try:
             listing, ready = await self._prepared(held, link, upstream, name, args)
-            passed = await held.begin(self.label(name), ready)
+            put = await self.people.answered(held, link.key, params) if answers else True
+            params = bare(params) | {key: params[key] for key in ("_meta",) if key in params}
+            passed = await self._begun(held, link, context, params, ready, put)
         except Refused as refused:
             self._soon(link.key)
             return refusal(
                 refused.verdict, show=self.contract.terms.show, structured=listing.structured(name)
             )  # fmt: skip
+        if isinstance(passed, dict):
+            return passed
         if passed.replayed:
             said = {"type": "text", "text": "answered from the record"}
             return {"content": [said], "structuredContent": passed.recorded}
@@ -199,6 +213,31 @@ class Keeper:
             del sent["arguments"]
         tool = listing.tools.get(name) or {}
         return await link.carry(upstream, context, sent, course=course, schema=tool.get("inputSchema"))
+
+    async def _begun(
+        self, held: Held, link: Link, context: Context, params: dict[str, Any], ready: dict[str, Any], put: bool
+    ) -> Pass | dict[str, Any]:
+        """The call let through, once a person has said yes where one must; or the question to the person.
+
+        With ``put`` False the client has been asked already and has left it open. Raises Refused.
+        """
+        label = self.label(params["name"])
+        for _ in range(ROUNDS):
+            try:
+                return await held.begin(label, ready)
+            except Refused as refused:
+                verdict = refused.verdict
+                waits = self.people.may(held, verdict, context) if put else None
+                if waits is not None and era.is_modern(context.protocol_version):
+                    return self.people.put(link.key, waits, params)
+                if waits is not None:
+                    put = await self.people.ask(held, waits, context)
+                elif self._patience and isinstance(verdict, NeedsApproval) and verdict.ticket is not None:
+                    if not await decided(held, verdict.ticket, self._patience):
+                        raise
+                else:
+                    raise
+        return await held.begin(label, ready)
 
     async def _prepared(
         self, held: Held, link: Link, upstream: Upstream, name: str, args: dict[str, Any]

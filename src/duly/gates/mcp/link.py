@@ -26,7 +26,7 @@ from mcp_types import (
 from msgspec import Struct
 
 from . import era
-from .flight import MARK, ROUNDS, Context, Flight, fresh_state
+from .flight import MARK, ROUNDS, Context, Flight, bare, fresh_state, is_question
 from .raw import ask, tell
 from .upstream import Upstream
 
@@ -77,10 +77,11 @@ class Plain:
 
 class Parked(Struct):
     """An interim result that waits for the client's answers: the flight that still runs, or the course to go on with
-    and the server's own state."""
+    and the server's own state. ``params`` are what the client asked for, ``sent`` what the server got for them."""
 
     method: str
     params: dict[str, Any]
+    sent: dict[str, Any]
     course: Course
     flight: Flight | None = None
     state: str | None = None
@@ -156,7 +157,7 @@ class Link:
             if flight.done:
                 return flight.result()
             state = fresh_state()
-            self.parked[state] = Parked(flight.method, flight.params, course, flight)
+            self.parked[state] = Parked(flight.method, flight.wanted, flight.params, course, flight)
             flight.scope.deadline = anyio.current_time() + HELD
             return flight.asked(state)
         flight.left = True
@@ -171,7 +172,7 @@ class Link:
         found = self.parked.pop(state, None)
         if found is None:
             raise MCPError(code=INVALID_PARAMS, message="the request state is unknown, spent, or of another session")
-        if _bare(found.params) != _bare(params) or found.method != context.method:
+        if bare(found.params) != bare(params) or found.method != context.method:
             self.parked[state] = found
             raise MCPError(code=INVALID_PARAMS, message="the request differs from the one whose question it answers")
         answers = params.get("inputResponses")
@@ -180,7 +181,7 @@ class Link:
             found.flight.scope.deadline = float("inf")
             found.flight.resume(context, answers)
             return await self._land(found.flight, found.course)
-        sent = {**found.params, "inputResponses": answers}
+        sent = {**found.sent, "inputResponses": answers}
         sent.pop("requestState", None)
         if found.state is not None:
             sent["requestState"] = found.state
@@ -206,7 +207,7 @@ class Link:
                     # the answered leg belongs to this call and to no other
                     state = fresh_state()
                     self.parked[state] = Parked(
-                        flight.method, flight.params, course, state=found.get("requestState")
+                        flight.method, flight.wanted, flight.params, course, state=found.get("requestState")
                     )  # fmt: skip
                     flight.end({**found, "requestState": state})
                 else:
@@ -307,10 +308,6 @@ def _above(level: Any, wanted: str | None) -> bool:
     return wanted is not None and level in era.LEVELS and era.LEVELS.index(level) >= era.LEVELS.index(wanted)
 
 
-def _bare(params: dict[str, Any]) -> dict[str, Any]:
-    """What a request asks for, without what differs from leg to leg."""
-    return {key: value for key, value in params.items() if key not in ("_meta", "inputResponses", "requestState")}
-
-
 def is_ours(state: Any) -> bool:
-    return isinstance(state, str) and state.startswith(MARK)
+    """Whether a request state belongs to a question that a server has put."""
+    return isinstance(state, str) and state.startswith(MARK) and not is_question(state)

@@ -25,6 +25,7 @@ from . import era
 from .flight import Context
 from .key import Keys
 from .link import Link, is_ours
+from .raw import connection_of
 from .upstream import Target, Upstream
 
 DEADLINE: Final = 300.0
@@ -232,9 +233,3 @@ class Proxy:
             return era.result("server/discover", {**out, "ttlMs": 0, "cacheScope": "private"}, modern=True)
         out["serverInfo"] = upstream.info or {"name": "server", "version": ""}
         return out
-
-
-def connection_of(context: Context) -> Connection:
-    """The client's connection, which the SDK gives a request no public way to."""
-    found: Connection = context.session._connection
-    return found

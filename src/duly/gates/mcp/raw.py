@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.shared.message import ServerMessageMetadata
 from msgspec import Struct
@@ -42,3 +44,8 @@ async def tell(session: ServerSession, method: str, params: dict[str, Any] | Non
         await session.send_notification(message, related_request_id=related)
     except Exception:
         return  # nobody waits for a notification, and a client that has gone needs none
+
+def connection_of(context: ServerRequestContext[Any, Any]) -> Connection:
+    """The client's connection, which the SDK gives a request no public way to."""
+    found: Connection = context.session._connection
+    return found

@@ -33,6 +33,8 @@ class Options(Struct, frozen=True):
     level: Level = "normal"
     tell_port: int | None = None
     tell_token: str | None = None
+    user: str = "user"
+    patience: float = 0.0
     deadline: float = DEADLINE
     connect: float = CONNECT
 
@@ -53,7 +55,7 @@ async def _run(options: Options) -> None:
     if options.contract is not None:
         keeper = Keeper(
             options.contract, keys, shadow=options.shadow, named=options.session is not None, server=options.server,
-            journal=journal, alone=options.http is None,
+            journal=journal, alone=options.http is None, user=options.user, patience=options.patience,
         )  # fmt: skip
     proxy = Proxy(
         options.target, keys=keys, gate=keeper, deadline=options.deadline, connect=options.connect,

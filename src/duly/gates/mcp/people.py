@@ -1,0 +1,144 @@
+"""Calls that wait for a person: the user of the client is asked, by a request or by an interim result as the era wants.
+
+Who answers is known from the channel and never from a payload. What waits lies in the session, so that a question can
+be put again after a restart, and be answered on any other way as well.
+"""
+
+from typing import Any, Final
+
+import anyio
+from mcp.shared.exceptions import MCPError
+from msgspec import Struct
+
+from duly.session.park import Ticket, ticket
+from duly.values.event import Decided, Event, Ordered
+from duly.values.plain import write_json
+from duly.values.verdict import NeedsApproval, Verdict, shorten
+
+from . import era
+from .answer import sendable
+from .flight import ASKED, MARK, Context, bare, fresh_state
+from .held import Held
+from .raw import ask, connection_of
+
+KEPT: Final = 10_000
+"""Open questions that are remembered; one that was forgotten is put again."""
+METHOD: Final = "elicitation/create"
+
+class Asking(Struct, frozen=True):
+    """A question that a client has been given: in which session, about which ticket, and for which call."""
+
+    key: str | None
+    ticket: str
+    params: dict[str, Any]
+
+
+class People:
+    """Asks the user of the client, who is known as ``user``; an empty name asks nobody."""
+
+    def __init__(self, user: str) -> None:
+        self._user = user
+        self._open: dict[str, Asking] = {}
+
+    def may(self, held: Held, verdict: Verdict, context: Context) -> Ticket | None:
+        """The ticket that the client's user can decide, where the client can ask him."""
+        if not self._user or not isinstance(verdict, NeedsApproval) or verdict.ticket is None:
+            return None
+        if "elicitation" not in _abilities(context):
+            return None
+        found = self._ticket(held, verdict.ticket)
+        if found is None or found.granted or (found.by and self._user not in found.by) or self._user in found.yes:
+            return None
+        return found
+
+    def _ticket(self, held: Held, name: str) -> Ticket | None:
+        session = held.gate.session
+        state = session.state
+        for key, waits in state.more.parked.items():
+            if waits.ticket == name and waits.asks:
+                return ticket(session.contract, state, key)
+        return None
+
+    async def ask(self, held: Held, waits: Ticket, context: Context) -> bool:
+        """Asks by a request to a client of the older era; the person may take any time. False: left open."""
+        try:
+            answer = await ask(context.session, METHOD, question(waits), context.request_id)
+        except MCPError:
+            return False
+        return await self._take(held, waits.ticket, answer)
+
+    def put(self, key: str | None, waits: Ticket, params: dict[str, Any]) -> dict[str, Any]:
+        """The question as an interim result, which a client of the newer era answers by asking for the call again."""
+        state = ASKED + fresh_state().removeprefix(MARK)
+        if len(self._open) >= KEPT:
+            self._open.pop(next(iter(self._open)))
+        self._open[state] = Asking(key, waits.ticket, bare(params))
+        wanted = {waits.ticket: {"method": METHOD, "params": question(waits)}}
+        return {"resultType": "input_required", "inputRequests": wanted, "requestState": state}
+
+    async def answered(self, held: Held, key: str | None, params: dict[str, Any]) -> bool:
+        """Takes the answer that comes with a call; False where the person has left the question open.
+
+        An answer to no question that was put to this very call, for instance before a restart, says nothing.
+        """
+        asked = self._open.get(str(params.get("requestState")))
+        if asked is None or asked.key != key or asked.params != bare(params):
+            return True
+        del self._open[str(params.get("requestState"))]
+        answers = params.get("inputResponses")
+        answer = answers.get(asked.ticket) if isinstance(answers, dict) else None
+        return await self._take(held, asked.ticket, answer) if isinstance(answer, dict) else False
+
+    async def _take(self, held: Held, name: str, answer: dict[str, Any]) -> bool:
+        action, content = answer.get("action"), answer.get("content")
+        content = content if isinstance(content, dict) else {}
+        said = content.get("decision")
+        reason = content.get("reason")
+        reason = shorten(reason, 2000) if isinstance(reason, str) and reason else None
+        event: Event
+        if action == "decline" or (action == "accept" and said == "deny"):
+            event = Decided("deny", ticket=name, by=self._user, reason=reason)
+        elif action == "accept" and said == "approve":
+            event = Decided("approve", ticket=name, by=self._user, reason=reason)
+        elif action == "accept" and said == "always":
+            event = Ordered("stand", target=name, by=self._user)
+        else:
+            return False  # put away without an answer: it still waits
+        await held.decide(event)
+        return True
+
+
+def question(waits: Ticket) -> dict[str, Any]:
+    """The form in which a person is asked: what would run, word for word, and what can be answered."""
+    choices = ["approve", "deny", *(["always"] if waits.stand else [])]
+    about = f"{waits.question}\n\n{waits.label} {shorten(write_json(sendable(waits.args)), 1500)}"
+    if waits.need > 1:
+        about += f"\n\n{len(waits.yes)} of {waits.need} have said yes."
+    if waits.left is not None:
+        about += f"\n\nOpen for {max(0, round(waits.left))} more seconds."
+    decision = {"type": "string", "title": "Decision", "enum": choices}
+    if waits.stand:
+        decision["description"] = f"always: from now on also for {waits.stand[0]}"
+    why = {"type": "string", "title": "Reason", "description": "Kept for the record."}
+    schema = {"type": "object", "properties": {"decision": decision, "reason": why}, "required": ["decision"]}
+    return {"mode": "form", "message": about, "requestedSchema": schema}
+
+
+def _abilities(context: Context) -> dict[str, Any]:
+    if era.is_modern(context.protocol_version):
+        return era.client_of(context.params)[1]
+    known: Any = connection_of(context).state.get("duly")
+    found: dict[str, Any] = known[1] if known is not None else {}
+    return found
+
+
+async def decided(held: Held, name: str, patience: float) -> bool:
+    """Waits until a ticket has been decided on whatever way, or is gone; False where it was not within the time."""
+    until = anyio.current_time() + patience
+    while anyio.current_time() < until:
+        state = await held.news()
+        waits = next((each for each in state.more.parked.values() if each.ticket == name), None)
+        if waits is None or waits.granted or state.more.over is not None:
+            return True
+        await anyio.sleep(min(0.5, patience))
+    return False
