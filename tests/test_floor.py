@@ -26,7 +26,7 @@ DATA: Final = ("labels",)
 STANDARD: Final = frozenset({
     "array", "bisect", "collections", "contextlib", "copy", "datetime", "decimal", "difflib", "enum", "functools",
     "gc", "hashlib", "heapq", "html", "importlib", "itertools", "json", "math", "operator", "re", "string", "tomllib",
-    "types", "typing", "unicodedata",
+    "types", "typing", "unicodedata", "zlib",
 })  # fmt: skip
 """What the pure rooms may import of the standard library: no clock, disk, network, randomness, logging, threads."""
 OTHERS: Final = frozenset({"lark", "msgspec", "yaml", "cel_expr_python", "re2", "jsonschema_rs"})
@@ -49,11 +49,11 @@ VENDORS: Final = {"gates/mcp/": frozenset({"anyio", "mcp", "mcp_types", "starlet
 SLOW: Final = ("lark", "yaml", "cel_expr_python", "re2", "jsonschema_rs", "typer", "rich", "asyncio", "threading")
 
 NAMES: Final = frozenset({
-    "Allowed", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
+    "Allowed", "Approval", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
     "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError",
     "LabelRule", "Legal",
-    "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "open_journal", "Reason", "Received", "Refused", "Repair", "Returned", "Rule",
-    "Sent", "Session", "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_most", "blocks",
+    "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "open_journal", "Reason", "Received", "Refused", "Repair", "Returned", "Rule",
+    "Sent", "Session", "Stand", "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_most", "blocks",
     "decide", "guard", "load", "merge", "must_precede", "observe", "protocol", "transitions",
 })  # fmt: skip
 """The public names. One that goes or comes is a change for users, and is noted in the changelog."""

@@ -10,7 +10,7 @@ from .machine.contract import Contract
 from .machine.graph import Graph
 from .machine.merge import merge
 from .machine.rules import at_most, must_precede
-from .machine.terms import Breaker, Example, LabelRule, Rule, Terms, Tool
+from .machine.terms import Approval, Breaker, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from .session.decide import decide, observe
 from .session.session import Session
 from .values.errors import Diagnostic, DulyError, Refused
@@ -59,12 +59,12 @@ _LATER = {
 }
 
 __all__ = [
-    "Allowed", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
+    "Allowed", "Approval", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
     "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError",
-    "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "Reason", "Received",
-    "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Terms", "Tool", "Transition", "Unrecognized",
-    "Verdict", "Violation", "at_most", "blocks", "decide", "guard", "load", "merge", "must_precede", "observe",
-    "open_journal", "protocol", "transitions",
+    "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "Reason",
+    "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms", "Tool", "Transition",
+    "Unrecognized", "Verdict", "Violation", "at_most", "blocks", "decide", "guard", "load", "merge", "must_precede",
+    "observe", "open_journal", "protocol", "transitions",
 ]  # fmt: skip
 
 

@@ -17,6 +17,8 @@ def bare(terms: Terms) -> Terms:
         tools=None if terms.tools is None else {k: structs.replace(v, span=None) for k, v in terms.tools.items()},
         labels={name: structs.replace(label, span=None) for name, label in terms.labels.items()},
         rules=tuple(structs.replace(rule, span=None) for rule in terms.rules),
+        approvals=tuple(structs.replace(approval, span=None) for approval in terms.approvals),
+        guards=tuple(structs.replace(guard, span=None) for guard in terms.guards),
         examples=tuple(structs.replace(example, span=None) for example in terms.examples),
         protocols=tuple(map(bare_graph, terms.protocols)),
     )

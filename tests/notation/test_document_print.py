@@ -10,7 +10,7 @@ from msgspec import structs
 
 from duly.machine.graph import Graph
 from duly.machine.rules import at_most, must_precede
-from duly.machine.terms import Breaker, Example, LabelRule, Rule, Terms, Tool
+from duly.machine.terms import Approval, Breaker, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from duly.notation.blocks import parse_blocks
 from duly.notation.compile import compile_text
 from duly.notation.document import parse_page, parse_terms
@@ -66,6 +66,23 @@ OPTIONS: dict[str, Any] = {
 RULE = st.builds(
     Rule, st.just("must_precede"), st.fixed_dictionaries({"first": NAME, "then": NAME}), **OPTIONS
 ) | st.builds(Rule, st.just("at_most"), st.fixed_dictionaries({"of": NAME, "n": st.integers(0, 10**30)}), **OPTIONS)
+LASTS = st.sampled_from([1.0, 90.0, 300.0, 5400.0, 172800.0, 90061.0, 0.1, 2.5, 1e15]) | st.floats(
+    0, 10**6, exclude_min=True, allow_subnormal=False
+)
+APPROVAL = st.builds(
+    Approval,
+    NAME,
+    when=st.none() | NAME,
+    ask=TEXT,
+    by=names(),
+    need=st.integers(1, 3),
+    expires=st.none() | LASTS,
+    no=st.sampled_from(["call", "turn"]),
+    stand=st.sampled_from(["exact", "none"]) | st.builds(Stand, some(TEXT), st.none() | LASTS),
+    id=st.just("") | NAME,
+    excepting=names(),
+)
+GUARD = st.builds(OutsideGuard, NAME, TEXT, st.just(5.0) | LASTS)
 STRINGS = [
     "!a.?a",
     "rec L.{?Ask.!a.?a(id as r).L, ?Bye}",
@@ -100,6 +117,9 @@ def terms(draw: st.DrawFn) -> Terms:
         facts=draw(some(VALUE)),
         protocols=tuple(_seen(graph, view) for graph in graphs),
         rules=tuple(draw(st.lists(RULE, max_size=3))),
+        approvals=tuple(draw(st.lists(APPROVAL, max_size=2))),
+        withdraw_on=draw(st.sampled_from(["order", "message"])),
+        guards=tuple(draw(st.lists(GUARD, max_size=2))),
         outside=draw(names()),
         breaker=draw(
             st.none()
@@ -144,6 +164,12 @@ def test_the_canonical_form_is_pleasant_to_read() -> None:
         labels={"Yes": LabelRule("Yes", matches="(?i)yes")},
         protocols=(compile_text("rec L.{?Yes . !b . L}"),),
         rules=(must_precede("a", "@change"), at_most("b", 1, scope="turn")),
+        approvals=(
+            Approval("b", "args.n > 100", "Take {args.n}?", ("ana", "bo"), 2, 5400.0, stand=Stand({"path": "/srv/**"}, 90.0)),
+            Approval("@change", no="turn", stand="none", id="people", excepting=("a",)),
+        ),
+        withdraw_on="message",
+        guards=(OutsideGuard("b", "desk.limits:within", 0.5),),
         breaker=Breaker(3),
         examples=(Example("yes", "Yes"), Example("", None)),
     )
@@ -162,6 +188,18 @@ def test_the_canonical_form_is_pleasant_to_read() -> None:
         "rules:\n"
         '  - must_precede: [a, "@change"]\n'
         "  - {at_most: {of: b, n: 1}, scope: turn}\n"
+        "approvals:\n"
+        "  - of: b\n"
+        '    when: "args.n > 100"\n'
+        '    ask: "Take {args.n}?"\n'
+        "    by: [ana, bo]\n"
+        "    need: 2\n"
+        "    expires: 90m\n"
+        '    stand: {within: {path: "/srv/**"}, lasts: 90s}\n'
+        '  - {of: "@change", no: turn, stand: none, id: people, except: [a]}\n'
+        "withdraw_on: message\n"
+        "guards:\n"
+        '  - {of: b, run: "desk.limits:within", within: 0.5}\n'
         "breaker: {refusals: 3}\n"
         "examples:\n"
         '  - {text: yes, label: Yes}\n'

@@ -3,6 +3,7 @@
 from duly.notation.shape import (
     Anything,
     Choice,
+    Duration,
     Either,
     Exactly,
     Listing,
@@ -22,6 +23,7 @@ def test_messages_say_what_a_shape_expects() -> None:
         Whole(),
         Whole(1),
         Exactly(1),
+        Duration(),
         Choice(("a",)),
         Choice(("a", "b", "c")),
         Listing(Text("a name"), 2),
@@ -36,6 +38,7 @@ def test_messages_say_what_a_shape_expects() -> None:
         "a non-negative integer",
         "an integer of at least 1",
         "`1`",
+        "a duration",
         "`a`",
         "`a`, `b` or `c`",
         "a list of 2 items, each a name",
@@ -57,7 +60,7 @@ def test_the_shapes_of_a_choice_between_shapes_differ_in_kind() -> None:
         return [each for key in shape.keys for each in alternatives(key.shape)] if isinstance(shape, Record) else []
 
     found = alternatives(DOCUMENT)
-    assert len(found) == 3
+    assert len(found) == 4
     for either in found:
         taken = [kind for shape in either.shapes for kind in kinds(shape)]
         assert len(taken) == len(set(taken))

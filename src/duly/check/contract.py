@@ -8,8 +8,10 @@ from collections.abc import Iterable
 from duly.machine.contract import Contract
 from duly.machine.graph import Graph
 from duly.machine.names import Names
-from duly.machine.rules import TEMPLATES, Ask, Below, Needs
+from duly.machine.rules import TEMPLATES
+from duly.machine.templates import Ask, Below, Maker, Needs, named
 from duly.machine.terms import Rule, Terms
+from duly.machine.watch.watch import Watch
 from duly.values.errors import Diagnostic, suggest
 from duly.values.source import Span
 
@@ -23,7 +25,8 @@ def check_contract(contract: Contract) -> list[Diagnostic]:
     """All that is wrong or suspicious; the examples of labels are somebody else's, since they need a classifier."""
     terms = contract.terms
     names = Names(terms)
-    asks = {rule.id: _asks(rule, names) for rule in contract.rules.values()}
+    learnt = frozenset(rule.args["fact"] for rule in contract.rules.values() if rule.template == "learns")
+    asks = {rule.id: _asks(rule, names, contract, learnt) for rule in contract.rules.values()}
     found: list[Diagnostic] = []
     declared = {name: tuple(tool.outcomes) for name, tool in (terms.tools or {}).items()}
     for graph in terms.protocols:
@@ -38,9 +41,8 @@ def check_contract(contract: Contract) -> list[Diagnostic]:
     return found
 
 
-def _asks(rule: Rule, names: Names) -> tuple[Ask, ...]:
-    without = frozenset().union(*(names.members(name, rule.span) for name in rule.excepting))
-    return TEMPLATES[rule.template].asks(rule, lambda name: names.members(name, rule.span) - without)
+def _asks(rule: Rule, names: Names, contract: Contract, learnt: frozenset[str]) -> tuple[Ask, ...]:
+    return (TEMPLATES[rule.template].make(Maker(rule, names, contract.terms.facts, learnt)),)
 
 
 def _silent(contract: Contract, names: Names) -> list[Diagnostic]:
@@ -80,8 +82,9 @@ def _unknown(contract: Contract, names: Names) -> list[Diagnostic]:
 
     for rule in contract.rules.values():
         for argument in TEMPLATES[rule.template].arguments:
-            if argument.kind == "member":
-                look(rule.args[argument.name], f"the rule `{rule.id}`", rule.span, "rules")
+            if argument.kind in ("member", "members") and argument.name in rule.args:
+                for name in named(rule.args[argument.name]):
+                    look(name, f"the rule `{rule.id}`", rule.span, "rules")
         for name in rule.excepting:
             look(name, f"the rule `{rule.id}`", rule.span, "rules")
     for graph in terms.protocols:
@@ -136,7 +139,7 @@ def _redundant(contract: Contract, asks: dict[str, tuple[Ask, ...]]) -> list[Dia
     for rule in contract.rules.values():
         row = asks[rule.id]
         twin = seen.setdefault(row, rule)
-        if row and not any(ask.names for ask in row):
+        if row and not any(ask.labels if isinstance(ask, Watch) else ask.names for ask in row):
             found.append(_idle(rule, f"the rule `{rule.id}` speaks of nothing", "its exceptions leave no member"))
         elif twin is not rule:
             found.append(_idle(rule, f"the rule `{rule.id}` says the same as `{twin.id}`", "one of them can go"))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from duly.machine.contract import Contract
 from duly.machine.graph import Arc, Graph
 from duly.machine.names import Names
-from duly.machine.rules import Ask, Below, Bit, Needs
+from duly.machine.templates import Ask, Below, Bit, Needs
 
 from .run import arcs_by_origin, region_of, shortest_runs
 

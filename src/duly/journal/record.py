@@ -64,6 +64,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     over: str | None = None
     open: int = 0
     uncertain: int = 0
+    noted: tuple[Reason, ...] = ()
 
     @property
     def key(self) -> str | None:
@@ -119,6 +120,7 @@ def record_of(
         call, status, outcome, name, args,
         by if status == "open" else None,
         listed, "", after.more.over, len(calls), sum(call.uncertain for call in calls) if calls else 0,
+        facts_of(verdict.noted) if verdict.noted else (),
     )  # fmt: skip
 
 

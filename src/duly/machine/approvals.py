@@ -8,6 +8,9 @@ from .condition import Condition
 from .names import Names
 from .terms import Approval, Stand, Terms
 
+LONGEST = 1e15
+"""Seconds, some 30 million years: what lasts longer is no length of time."""
+
 SEEN = ("args", "facts", "registers")
 """What a condition on an act may name."""
 
@@ -63,6 +66,11 @@ def askers(terms: Terms, names: Names, taken: frozenset[str], faults: list[Diagn
 
 def _misfits(approval: Approval) -> list[tuple[str, str]]:
     found = []
+    for name in ("by", "excepting"):
+        # a text holds its parts, and would let in whoever is called like one of them
+        if not isinstance(getattr(approval, name), (list, tuple)):
+            found.append((f"`{name.removesuffix('ting')}` is a list of names", "write it in brackets"))
+            return found
     if type(approval.need) is not int or approval.need < 1:
         found.append(("`need` is a whole number from 1", "say how many people must say yes"))
     elif approval.by and approval.need > len(set(approval.by)):
@@ -73,7 +81,7 @@ def _misfits(approval: Approval) -> list[tuple[str, str]]:
         ("expires", approval.expires),
         ("lasts", approval.stand.lasts if isinstance(approval.stand, Stand) else None),
     ):
-        if seconds is not None and not 0 < seconds < float("inf"):
+        if seconds is not None and not 0 < seconds <= LONGEST:
             found.append((f"`{what}` is a positive time", "say for example `5m`"))
     if not isinstance(approval.stand, Stand) and approval.stand not in ("exact", "none"):
         near = nearest(str(approval.stand), ("exact", "none")) or "exact"

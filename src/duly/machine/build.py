@@ -14,9 +14,14 @@ from duly.values.plain import Malformed, plain
 from .approvals import Asker, askers
 from .ir import EMPTY, NOTHING, Hearing, Line, Plan, State
 from .names import Names
+from .outside import outsiders
 from .rows import expanded, protocols, reads_of, renamed, said_of, straight_of
-from .rules import TEMPLATES, Below, Bit, Count, Needs, misfits, text_of
-from .terms import Rule, Terms, Tool
+from .rules import TEMPLATES, misfits, text_of
+from .templates import Below, Bit, Count, Maker, Needs
+from .terms import Approval, Rule, Terms, Tool
+from .watch.same import Same
+from .watch.value import Ensures, Learns
+from .watch.watch import Watch
 
 
 class Built(Struct):
@@ -36,6 +41,8 @@ class Built(Struct):
     owners: dict[str, tuple[str, ...]]
     turned: bool
     askers: tuple[Asker, ...]
+    watches: tuple[Watch, ...]
+    everywhere: tuple[int, ...]
 
 
 def build(terms: Terms) -> Built:
@@ -45,7 +52,7 @@ def build(terms: Terms) -> Built:
     rules = _ids(terms.rules, faults)
     graphs = [expanded(graph, names) for graph in renamed(terms.protocols)]
     rows, lines, cursors = protocols(graphs, names, terms)
-    bits, counts, needs, caps = _cells(rules, names)
+    bits, counts, needs, caps, watches = _cells(rules, names, terms)
     closed = terms.tools is not None or bool(terms.protocols)
     if terms.breaker is not None and (type(terms.breaker.refusals) is not int or terms.breaker.refusals < 1):
         faults.append(Diagnostic("breaker", "a breaker halts at a refusal from the first on", span=terms.span))
@@ -61,6 +68,8 @@ def build(terms: Terms) -> Built:
         faults.append(Diagnostic("facts", str(error).replace("`payload", "`facts"), span=terms.span))
     outside = {name for pattern in terms.outside for name in names.members(pattern, terms.span)}
     people = askers(terms, names, frozenset(rule.id for rule in rules), faults)
+    people += _excess(rules, watches)
+    guards = outsiders(terms, names, faults)
     if faults:
         raise DulyError(faults)
 
@@ -69,7 +78,9 @@ def build(terms: Terms) -> Built:
         for label in asker.names:
             under[label] = (*under.get(label, ()), number)
     spoken = {label for line in lines for label in line.acts}
-    asked = {name for need in needs for name in need[0]} | {name for cap in caps for name in cap[0]} | set(under)
+    asked = {name for need in needs for name in need[0]} | {name for cap in caps for name in cap[0]}
+    watched, everywhere = _watched(watches)
+    asked |= under.keys() | guards.keys() | watched.keys()
     heard = {label for line in lines for label in line.results}
     won = {name for bit in bits for name in bit.names}
     # what protocols only ever learn is a message, unless it is declared a tool; nobody can call it, even if rules ask
@@ -83,7 +94,8 @@ def build(terms: Terms) -> Built:
         for label in heard
     }
     turned = terms.breaker is not None or any(cell.scope != "session" for cell in bits)
-    turned = turned or bool(people) or any(count.scope != "session" for count in counts)
+    turned = turned or bool(people) or any(watch.scope != "session" for watch in watches)
+    turned = turned or any(count.scope != "session" for count in counts)
     asks = _by_label(bits, counts, needs, caps)
     acts: dict[str, Plan] = {}
     for label in sorted(labels | set(names.messages)):
@@ -114,24 +126,33 @@ def build(terms: Terms) -> Built:
             plain=not closed_out
             and not told
             and label not in under
+            and label not in watched
+            and not everywhere
+            and label not in guards
             and (straight is not None or not mine)
             and not (tool is not None and (tool.schema or tool.paths or tool.clamp))
             and not (tool is not None and tool.effect == "write" and not tool.idempotent),
-            said=said_of(straight) if tool is None and not (ask.needs or ask.caps or ask.takes) else None,
-            answer=None if told else straight_of(results.get(label, ()), lines),
+            said=said_of(straight)
+            if tool is None and not (ask.needs or ask.caps or ask.takes or everywhere or label in watched)
+            else None,
+            answer=None if told or everywhere or label in watched else straight_of(results.get(label, ()), lines),
             judged=judged,
             reads=judged or reads_of(results.get(label, ())),
             moved=tuple(row.protocol for row in mine),
             checked=tool is not None and bool(tool.schema or tool.paths or tool.clamp),
             once=tool is not None and tool.effect == "write" and not tool.idempotent,
             asks=under.get(label, ()),
+            guards=guards.get(label, ()),
+            watches=tuple(sorted({*watched.get(label, ()), *everywhere})),
+            ensured=tuple(number for number in watched.get(label, ()) if isinstance(_inner(watches[number]), Ensures)),
         )
     hearings = {}
-    for label in sorted(heard | set(names.messages) | won):
+    for label in sorted(heard | set(names.messages) | won | (watched.keys() - names.tools.keys())):
         mine = results.get(label, ())
         straight = straight_of(mine, lines)
-        said = None if turned or label in names.tools else said_of(straight)
-        hearings[label] = Hearing(label, mine, asks.get(label, _NOTHING).wins, straight, said)
+        mind = watched.get(label, ())
+        said = None if turned or label in names.tools or mind else said_of(straight)
+        hearings[label] = Hearing(label, mine, asks.get(label, _NOTHING).wins, straight, said, mind)
     unnamed = tuple(rows[key] for key in (("?", None, line.number) for line in lines) if key in rows)
     for alias, name in terms.aliases.items():
         if name in acts:
@@ -155,12 +176,14 @@ def build(terms: Terms) -> Built:
         run_bits=sum(1 << number for number, bit in enumerate(bits) if bit.scope != "session"),
         start=State(
             cursors=cursors, movers=(None,) * len(cursors), facts=0, data=(0,) * len(counts),
-            registers=EMPTY, open=EMPTY, at=0.0, serial=0, more=NOTHING,
+            registers=EMPTY, open=EMPTY, at=0.0, serial=0, more=NOTHING, books=tuple(watch.start for watch in watches),
         ),
         closed=closed,
         owners=owners,
         turned=turned,
         askers=people,
+        watches=watches,
+        everywhere=everywhere,
     )  # fmt: skip
 
 
@@ -239,29 +262,61 @@ def _ids(rules: tuple[Rule, ...], faults: list[Diagnostic]) -> list[Rule]:
 
 
 def _cells(
-    rules: list[Rule], names: Names
+    rules: list[Rule], names: Names, terms: Terms
 ) -> tuple[
     tuple[Bit, ...],
     tuple[Count, ...],
     list[tuple[frozenset[str], Bit, str]],
     list[tuple[frozenset[str], Count, int, str]],
+    tuple[Watch, ...],
 ]:
     bits: dict[Bit, None] = {}
     counts: dict[Count, None] = {}
     needs: list[tuple[frozenset[str], Bit, str]] = []
     caps: list[tuple[frozenset[str], Count, int, str]] = []
+    watches: list[Watch] = []
+    learnt = frozenset(rule.args["fact"] for rule in rules if rule.template == "learns")
+    teachers: dict[str, str] = {}
     for rule in rules:
-        without = frozenset().union(*(names.members(name, rule.span) for name in rule.excepting))
+        make = Maker(rule, names, terms.facts, learnt)
+        ask = TEMPLATES[rule.template].make(make)
+        match ask:
+            case Needs(of, bit):
+                bits.setdefault(bit)
+                needs.append((of, bit, rule.id))
+            case Below(of, count, limit):
+                counts.setdefault(count)
+                caps.append((of, count, limit, rule.id))
+            case _:
+                if isinstance(ask, Learns):
+                    other = teachers.setdefault(ask.name, rule.id)
+                    if other != rule.id:
+                        make.fault(f"the fact `{ask.name}` is learnt by two rules", "a fact has one writer")
+                watches.append(make.keyed(ask))
+    return tuple(bits), tuple(counts), needs, caps, tuple(watches)
 
-        def members(name: str, rule: Rule = rule, without: frozenset[str] = without) -> frozenset[str]:
-            return names.members(name, rule.span) - without
 
-        for ask in TEMPLATES[rule.template].asks(rule, members):
-            match ask:
-                case Needs(of, bit):
-                    bits.setdefault(bit)
-                    needs.append((of, bit, rule.id))
-                case Below(of, count, limit):
-                    counts.setdefault(count)
-                    caps.append((of, count, limit, rule.id))
-    return tuple(bits), tuple(counts), needs, caps
+def _watched(watches: tuple[Watch, ...]) -> tuple[dict[str, tuple[int, ...]], tuple[int, ...]]:
+    """The rules with books by the names that they are about, and those that look at every act."""
+    found: dict[str, list[int]] = {}
+    for number, watch in enumerate(watches):
+        for label in watch.labels:
+            found.setdefault(label, []).append(number)
+    return (
+        {label: tuple(numbers) for label, numbers in found.items()},
+        tuple(number for number, watch in enumerate(watches) if watch.everywhere),
+    )
+
+
+def _excess(rules: list[Rule], watches: tuple[Watch, ...]) -> tuple[Asker, ...]:
+    """Caps that ask people for what would exceed them."""
+    asking = {rule.id: rule for rule in rules if rule.on_excess == "ask"}
+    return tuple(
+        Asker(watch.id, Approval(watch.id, by=tuple(asking[watch.id].by)), frozenset(), None)
+        for watch in watches
+        if watch.id in asking
+    )
+
+
+def _inner(watch: Watch) -> Watch:
+    return watch.inner if isinstance(watch, Same) else watch

@@ -27,9 +27,9 @@ class Condition:
         """Compile ``text``; raises DulyError where it is no condition over ``names``."""
         self.text = text
         self.names = names
-        self._fields = _fields(text, names)
+        self._fields = fields_named(text, names)
         self._kinds = _kinds(text)
-        self._expression = _compile(text, names, span, path)
+        self._expression = compiled(text, names, span, path)
 
     def __call__(self, values: Mapping[str, Any]) -> bool | None:
         """The answer over plain values; ``values`` maps each of ``names`` to what it holds."""
@@ -39,7 +39,7 @@ class Condition:
             if found is not None and found is not UNSET and kind(found) not in kinds:
                 return None
         try:
-            data = {name: _reduced(values.get(name), self._fields[name]) for name in self.names}
+            data = {name: reduced(values.get(name), self._fields[name]) for name in self.names}
             answer = self._expression.eval(data=data).value()
         except Exception:
             return None
@@ -53,7 +53,8 @@ def _again(text: str, names: tuple[str, ...]) -> Condition:
     return Condition(text, names=names)
 
 
-def _compile(text: str, names: tuple[str, ...], span: Span | None, path: str) -> Any:
+def compiled(text: str, names: tuple[str, ...], span: Span | None, path: str, *, truth: bool = True) -> Any:
+    """The program of an expression over ``names``, with ``truth`` of one that answers yes or no; raises DulyError."""
     from cel_expr_python import cel  # type: ignore[import-untyped]
 
     shape = {name: cel.Type.DYN if name == "result" else cel.Type.Map(cel.Type.STRING, cel.Type.DYN) for name in names}
@@ -65,7 +66,7 @@ def _compile(text: str, names: tuple[str, ...], span: Span | None, path: str) ->
     except Exception as error:
         raise DulyError([_diagnostic(text, str(error), names, span, path)]) from None
     answer = expression.return_type().name().lower()
-    if answer not in ("bool", "dyn"):
+    if truth and answer not in ("bool", "dyn"):
         message = f"the condition `{text[:80]}` is a {answer}, not a yes or no"
         raise DulyError([Diagnostic("condition", message, span=span, path=path, help="compare it with something")])
     return expression
@@ -86,7 +87,7 @@ def _diagnostic(text: str, error: str, names: tuple[str, ...], span: Span | None
     return Diagnostic("condition", message, span=span, path=path, help=help)
 
 
-def _fields(text: str, names: tuple[str, ...]) -> dict[str, frozenset[str] | None]:
+def fields_named(text: str, names: tuple[str, ...]) -> dict[str, frozenset[str] | None]:
     """The top-level fields that a condition names of each root; None where it takes the root as a whole.
 
     Found by the text, strings included: a field too many costs time, one too few would be a missing field.
@@ -166,7 +167,8 @@ def _literal(tokens: list[str], at: int) -> str:
     return {"true": "truth", "false": "truth", "null": "null", "[": "list", "{": "object"}.get(token, "")
 
 
-def _reduced(value: Any, fields: frozenset[str] | None) -> Any:
+def reduced(value: Any, fields: frozenset[str] | None) -> Any:
+    """What CEL is given of a value: the fields that an expression names, in kinds that it knows."""
     if fields is not None and type(value) is dict:
         return {key: _simple(item) for key, item in value.items() if key in fields}
     return _simple(value)

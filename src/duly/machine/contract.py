@@ -15,7 +15,8 @@ from .build import build
 from .condition import Condition
 from .graph import Graph
 from .prepare import Preparer
-from .terms import Approval, LabelRule, Rule, Terms, Tool
+from .terms import Approval, LabelRule, OutsideGuard, Rule, Terms, Tool
+from .watch.value import Learns
 
 
 class Contract:
@@ -27,16 +28,17 @@ class Contract:
 
     def __init__(
         self,
-        *parts: Graph | Rule,
+        *parts: Graph | Rule | Approval | OutsideGuard,
         name: str = "",
         version: str = "",
         tools: Iterable[Tool] | None = None,
         labels: Iterable[LabelRule] = (),
         **terms: Any,
     ) -> None:
-        """``parts`` are protocols (``duly.protocol``) and rules (``duly.must_precede`` …); ``tools`` closes the set of
-        tools; ``terms`` are further fields of ``Terms`` (``groups``, ``aliases``, ``outside``, ``breaker`` …)."""
-        unknown = [part for part in parts if not isinstance(part, (Graph, Rule))]
+        """``parts`` are protocols (``duly.protocol``), rules (``duly.must_precede`` …), approvals (``duly.Approval``)
+        and guards (``duly.OutsideGuard``); ``tools`` closes the set of tools; ``terms`` are further fields of ``Terms``
+        (``groups``, ``aliases``, ``outside``, ``breaker`` …)."""
+        unknown = [part for part in parts if not isinstance(part, Graph | Rule | Approval | OutsideGuard)]
         wrong = [
             Diagnostic("contract", f"`{part!r:.60}` is neither a protocol nor a rule", help="use `duly.protocol(text)`")
             for part in unknown
@@ -59,6 +61,10 @@ class Contract:
                     wrong.append(Diagnostic("contract", f"the term `{key}`: {str(error)[:1].lower()}{str(error)[1:]}"))
         if wrong:
             raise DulyError(wrong)
+        for key, kind in (("approvals", Approval), ("guards", OutsideGuard)):
+            given = tuple(part for part in parts if isinstance(part, kind))
+            if given:
+                terms[key] = (*terms.get(key, ()), *given)
         self._take(
             Terms(
                 name=name,
@@ -102,6 +108,13 @@ class Contract:
         self.turned = built.turned
         self.askers = {asker.id: asker for asker in built.askers}
         self.asks = built.askers
+        # rules that keep books, in the order of the books; those that time moves; those that look at every act
+        self.watches = built.watches
+        self.timed = tuple(number for number, watch in enumerate(built.watches) if watch.timed)
+        self.everywhere = built.everywhere
+        self.learns = tuple(
+            (number, watch.name) for number, watch in enumerate(built.watches) if isinstance(watch, Learns)
+        )
         self.outcomes = _outcomes(terms)
         self.preparers = _preparers(terms)
         self.notes: dict[Any, Any] = {}
@@ -228,7 +241,7 @@ def _meaning(contract: Contract) -> Any:
             for graph in terms.protocols
         ],
         "rules": {
-            rule.id: {k: v for k, v in _plain(rule).items() if k not in ("id", "span")}
+            rule.id: _rule(rule)
             for rule in contract.rules.values()
         },
         **(
@@ -236,7 +249,20 @@ def _meaning(contract: Contract) -> Any:
             if contract.asks
             else {}
         ),
+        **({"guards": [_plain(guard) for guard in terms.guards]} if terms.guards else {}),
         **({"withdraw_on": terms.withdraw_on} if terms.withdraw_on != "order" else {}),
+    }
+
+
+def _rule(rule: Rule) -> Any:
+    """What a rule means: without its name, its mode, and options that are left as they are."""
+    defaults: dict[str, Any] = {
+        "same": None, "where": None, "on": None, "on_violation": "refuse", "on_excess": "refuse", "by": [],
+    }  # fmt: skip
+    return {
+        name: value
+        for name, value in _plain(rule).items()
+        if name not in ("id", "span", "mode") and not (name in defaults and value == defaults[name])
     }
 
 

@@ -68,7 +68,8 @@ class Plan(Struct, frozen=True):
     plan needs nothing looked up: no preparation of arguments, no search for uncertain calls, at most one cursor.
     ``said`` are the same moves where the label may be a message, and nothing but the protocol asks about it; ``answer``
     those of its result; ``judged`` says that conditions name the outcome, ``reads`` that
-    something looks into the result. ``asks`` are the numbers of the approvals that may want a person's yes.
+    something looks into the result. ``asks`` are the numbers of the approvals that may want a person's yes, ``guards``
+    the names of those that a gate asks.
     """
 
     label: str
@@ -92,6 +93,9 @@ class Plan(Struct, frozen=True):
     checked: bool = False
     once: bool = False
     asks: tuple[int, ...] = ()
+    watches: tuple[int, ...] = ()
+    ensured: tuple[int, ...] = ()
+    guards: tuple[str, ...] = ()
 
 
 class Hearing(Struct, frozen=True):
@@ -102,6 +106,7 @@ class Hearing(Struct, frozen=True):
     wins: int = 0
     straight: dict[int, Any] | None = None
     said: dict[int, Any] | None = None
+    watches: tuple[int, ...] = ()
 
 
 class Waiting(Struct, frozen=True):
@@ -132,7 +137,7 @@ class Open(Struct, frozen=True):
     ``before`` and ``behind`` are the cursors and the movers before it moved the protocols ``moved``, and ``slots`` the
     cursors moved of protocols that have several; ``took`` the count slots it occupies, with the epoch in which it did;
     ``bound`` (register, new, old) for what it bound at admission; ``key`` is its idempotency key;
-    ``held`` what it moved on from of other batches.
+    ``held`` what it moved on from of other batches; ``shut`` the rules with books that said no to it.
     """
 
     label: str
@@ -148,6 +153,7 @@ class Open(Struct, frozen=True):
     slots: tuple[int, ...] = ()
     key: str | None = None
     held: tuple[Held, ...] = ()
+    shut: tuple[int, ...] = ()
 
 
 class Parked(Struct, frozen=True):
@@ -222,7 +228,8 @@ EMPTY: Final[dict[str, Any]] = {}
 class State(Struct, frozen=True):
     """One session: a cursor per region, facts and counts, registers, open calls. A value; never changed in place.
 
-    ``movers`` holds, per cursor, the call whose admission moved it last, while nothing else has moved it.
+    ``movers`` holds, per cursor, the call whose admission moved it last, while nothing else has moved it; ``books`` one
+    plain value for each rule that keeps one.
     """
 
     cursors: tuple[int, ...]
@@ -234,3 +241,4 @@ class State(Struct, frozen=True):
     at: float = 0.0
     serial: int = 0
     more: More = NOTHING
+    books: tuple[Any, ...] = ()

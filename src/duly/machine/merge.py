@@ -1,7 +1,7 @@
 """Several contracts as one: rules together, protocols side by side, each over its own names."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from msgspec import structs
 
@@ -11,7 +11,10 @@ from .contract import Contract
 from .graph import Graph
 from .names import Names
 from .rules import TEMPLATES
-from .terms import Rule, Terms
+from .terms import Approval, OutsideGuard, Rule, Terms
+
+T = TypeVar("T", Rule, Approval)
+S = TypeVar("S", Approval, OutsideGuard)
 
 KINDS = {"tools": "tool", "aliases": "alias", "labels": "label", "facts": "fact"}
 
@@ -37,21 +40,18 @@ def merge(contracts: Iterable[Contract]) -> Contract:
         faults.append(Diagnostic("merge", "two contracts set different breakers", help="set it in one of them"))
     groups: dict[str, list[str]] = {}
     graphs: list[Graph] = []
-    rules: dict[str, tuple[Rule, Rule]] = {}
-    doubles: list[Rule] = []
+    rules: _Union[Rule] = _Union()
+    approvals: _Union[Approval] = _Union()
+    guards: list[OutsideGuard] = []
     for contract in found:
         own = _Own(contract, groups)
         graphs += [own.graph(graph) for graph in contract.terms.protocols]
         for rule in contract.rules.values():
-            mine, id, number = own.rule(rule), rule.id, 1
-            while id in rules and _bare(rules[id][1]) != _bare(structs.replace(mine, id=id)):
-                if _bare(rules[id][0]) != _bare(rule):
-                    doubles.append(mine)
-                    break
-                number += 1
-                id = f"{rule.id}~{number}"
-            else:
-                rules.setdefault(id, (rule, structs.replace(mine, id=id)))
+            rules.add(rule, own.rule(rule))
+        for asker in contract.asks:
+            said = structs.replace(asker.approval, id=asker.id)
+            approvals.add(said, own.member(said))
+        guards += [own.member(guard) for guard in contract.terms.guards]
     outside, torn = _outside(found)
     faults += [
         Diagnostic("merge", f"`{name}` has a place in one contract, and another closes it out", help="say `outside`")
@@ -71,7 +71,10 @@ def merge(contracts: Iterable[Contract]) -> Contract:
             labels=merged["labels"],
             facts=merged["facts"],
             protocols=tuple(graphs),
-            rules=(*(rule for _, rule in rules.values()), *doubles),
+            rules=rules.all(),
+            approvals=approvals.all(),
+            withdraw_on="message" if any(term.withdraw_on == "message" for term in terms) else "order",
+            guards=tuple({repr(_bare(guard)): guard for guard in guards}.values()),
             outside=outside if graphs else (),
             breaker=next(iter(breakers), None),
             on_violation="halt" if any(term.on_violation == "halt" for term in terms) else "refuse",
@@ -80,6 +83,29 @@ def merge(contracts: Iterable[Contract]) -> Contract:
             examples=tuple(example for term in terms for example in term.examples),
         )
     )
+
+
+class _Union(Generic[T]):
+    """Rules, or approvals, of several contracts by their ids: the same one is there once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[T, T]] = {}
+        self._doubles: list[T] = []
+
+    def add(self, said: T, mine: T) -> None:
+        """``mine`` is what ``said`` means in the merged contract."""
+        id, number = said.id, 1
+        while id in self._known and _bare(self._known[id][1]) != _bare(structs.replace(mine, id=id)):
+            if _bare(self._known[id][0]) != _bare(said):
+                # another one of that name: building says so
+                self._doubles.append(mine)
+                return
+            number += 1
+            id = f"{said.id}~{number}"
+        self._known.setdefault(id, (said, structs.replace(mine, id=id)))
+
+    def all(self) -> tuple[T, ...]:
+        return tuple([mine for _, mine in self._known.values()] + self._doubles)
 
 
 class _Own:
@@ -104,9 +130,33 @@ class _Own:
         return f"@{key}"
 
     def rule(self, rule: Rule) -> Rule:
-        members = {part.name for part in TEMPLATES[rule.template].arguments if part.kind == "member"}
-        args = {name: self._written(value) if name in members else value for name, value in rule.args.items()}
-        return structs.replace(rule, args=args, excepting=tuple(map(self._written, rule.excepting)))
+        kinds = {part.name: part.kind for part in TEMPLATES[rule.template].arguments}
+        args = {name: self._argument(kinds[name], value) for name, value in rule.args.items()}
+        same = rule.same
+        if isinstance(same, dict):
+            same = {self._written(name): path for name, path in same.items()}
+        return structs.replace(rule, args=args, same=same, excepting=tuple(map(self._written, rule.excepting)))
+
+    def _argument(self, kind: str, value: Any) -> Any:
+        if kind in ("member", "members"):
+            return self._said(value)
+        if kind == "weights":
+            return {self._written(name): weight for name, weight in value.items()}
+        return {**value, "of": self._said(value["of"])} if kind == "back" else value
+
+    def _said(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {**value, "of": self._said(value["of"])}
+        if isinstance(value, list | tuple):
+            return [self._said(each) for each in value]
+        return self._written(value)
+
+    def member(self, said: S) -> S:
+        """An approval or a guard, over the tools of its own contract."""
+        changes: dict[str, Any] = {"of": self._written(said.of)}
+        if isinstance(said, Approval):
+            changes["excepting"] = tuple(map(self._written, said.excepting))
+        return structs.replace(said, **changes)
 
     def graph(self, graph: Graph) -> Graph:
         arcs = tuple(

@@ -9,113 +9,292 @@ from typing import Any, Final
 from msgspec import Struct
 
 from duly.values.errors import Diagnostic, DulyError
+from duly.values.plain import write_json
 
+from . import templates
+from .templates import Make, shown
 from .terms import Rule
 
 SCOPES: Final = ("session", "turn", "run")
 
 
-class Bit(Struct, frozen=True):
-    """True once one of these names has succeeded; begins anew with each ``scope``."""
-
-    names: frozenset[str]
-    scope: str
-
-
-class Count(Struct, frozen=True):
-    """How many acts of these names were admitted and not given back; begins anew with each ``scope``."""
-
-    names: frozenset[str]
-    scope: str
-
-
-class Needs(Struct, frozen=True):
-    """Acts of these names are refused unless the bit is set."""
-
-    names: frozenset[str]
-    bit: Bit
-
-
-class Below(Struct, frozen=True):
-    """Acts of these names are refused once the count has reached the limit."""
-
-    names: frozenset[str]
-    count: Count
-    limit: int
-
-
-Ask = Needs | Below
-
-
 class Argument(Struct, frozen=True):
-    """One argument of a template: ``kind`` is ``member`` or ``count``."""
+    """One argument of a template.
+
+    ``kind`` is ``member`` (a name, a group, a glob, ``{of, where}`` or a list of such), ``members`` (a list of two or
+    more), ``count``, ``time`` (seconds), ``field`` (a path), ``text``, ``amount``, ``limit`` (an amount, or one by
+    unit), ``weights``, ``back``, ``within``, or ``act`` (the word ``act``).
+    """
 
     name: str
     kind: str
     about: str
+    optional: bool = False
 
 
 class Template(Struct, frozen=True):
-    """One row: how the rule is written (``form`` ``list`` or ``mapping``), what it takes, and what it asks."""
+    """One row: how the rule is written (``form`` ``list``, ``members`` or ``mapping``), what it takes, and what makes
+    it. ``caps`` says that it may ask people instead of refusing."""
 
     name: str
     form: str
     arguments: tuple[Argument, ...]
     about: str
-    asks: Callable[[Rule, Callable[[str], frozenset[str]]], tuple[Ask, ...]]
+    make: Make
+    caps: bool = False
 
 
 def text_of(rule: Rule) -> str:
     """The canonical text of a rule, which is its id unless it is given one: ``must_precede(lookup, refund)``."""
     template = TEMPLATES[rule.template]
-    parts = [str(rule.args[argument.name]) for argument in template.arguments]
+    given = [argument for argument in template.arguments if argument.name in rule.args]
+    parts = [
+        (f"{argument.name}=" if argument.optional else "") + _written(rule.args[argument.name]) for argument in given
+    ]
     parts += [f"except={name}" for name in rule.excepting]
+    more = {"same": rule.same, "where": rule.where, "on": rule.on}
+    parts += [f"{name}={_written(value)}" for name, value in more.items() if value is not None]
     if rule.scope != "session":
         parts.append(f"scope={rule.scope}")
     return f"{rule.template}({', '.join(parts)})"
 
 
+def _written(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return ", ".join(_written(each) for each in value)
+    if isinstance(value, dict) and "of" in value and value.keys() <= {"of", "where"}:
+        return shown(value)
+    return write_json(value)
+
+
 def misfits(rule: Rule) -> list[str]:
     """What is wrong with the arguments and options of a rule, in words."""
-    found = []
-    arguments = TEMPLATES[rule.template].arguments
-    for argument in arguments:
-        value = rule.args.get(argument.name)
-        if argument.kind == "count":
-            if type(value) is not int or value < 0:
-                found.append(f"`{argument.name}` of `{rule.template}` is a whole number from 0, not `{value!r:.40}`")
-        elif not isinstance(value, str) or not value:
-            found.append(f"`{argument.name}` of `{rule.template}` names a tool or a message, not `{value!r:.40}`")
-    known = {argument.name for argument in arguments}
+    found: list[str] = []
+    template = TEMPLATES[rule.template]
+    for argument in template.arguments:
+        if argument.name not in rule.args:
+            if not argument.optional:
+                found.append(f"`{rule.template}` needs `{argument.name}`: {argument.about}")
+            continue
+        wrong = _KINDS[argument.kind](rule.args[argument.name])
+        if wrong:
+            found.append(f"`{argument.name}` of `{rule.template}` {wrong}, not `{rule.args[argument.name]!r:.40}`")
+    known = {argument.name for argument in template.arguments}
     found += [f"`{rule.template}` takes no `{name}`" for name in rule.args if name not in known]
     if rule.scope not in SCOPES:
         found.append(f"unknown scope `{rule.scope!s:.40}`; scopes are {', '.join(SCOPES)}")
+    for name, words in _WORDS.items():
+        if getattr(rule, name) not in words:
+            said = ", ".join(word for word in words if word is not None)
+            found.append(f"unknown `{name}` `{getattr(rule, name)!s:.40}`; it is one of {said}")
+    if rule.on_excess == "ask" and not template.caps:
+        found.append(f"`{rule.template}` is no cap: only caps can ask people instead of refusing")
+    if rule.where is not None and not isinstance(rule.where, str):
+        found.append("`where` is a condition on the arguments")
+    if rule.same is not None and not (
+        isinstance(rule.same, str)
+        or (isinstance(rule.same, dict) and rule.same and all(isinstance(path, str) for path in rule.same.values()))
+    ):
+        found.append("`same` is a path in the arguments, or one path by name")
     return found
 
 
-def _must_precede(rule: Rule, members: Callable[[str], frozenset[str]]) -> tuple[Ask, ...]:
-    return (Needs(members(rule.args["then"]), Bit(members(rule.args["first"]), rule.scope)),)
+_WORDS: Final[dict[str, tuple[str | None, ...]]] = {
+    "on": (None, "called", "returned"), "mode": ("enforce", "shadow"), "on_violation": ("refuse", "halt"),
+    "on_excess": ("refuse", "ask"),
+}  # fmt: skip
 
 
-def _at_most(rule: Rule, members: Callable[[str], frozenset[str]]) -> tuple[Ask, ...]:
-    of = members(rule.args["of"])
-    return (Below(of, Count(of, rule.scope), rule.args["n"]),)
+def _member(value: Any) -> str:
+    if isinstance(value, str) and value:
+        return ""
+    if isinstance(value, dict) and "of" in value and value.keys() <= {"of", "where"}:
+        return _member(value["of"]) or ("" if isinstance(value.get("where", ""), str) else _NAMES)
+    if isinstance(value, list | tuple) and value and not any(_member(each) for each in value):
+        return ""
+    return _NAMES
+
+
+_NAMES: Final = "names a tool or a message"
+
+
+def _two(value: Any) -> str:
+    whole = isinstance(value, list | tuple) and len(value) > 1 and not any(_member(each) for each in value)
+    return "" if whole else "is a list of two or more names"
+
+
+def _count(value: Any) -> str:
+    if type(value) is str and value:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        return "is a whole number from 0"
+    return ""
+
+
+def _text(value: Any) -> str:
+    return "" if isinstance(value, str) and value.strip() else "is a text"
+
+
+def _weights(value: Any) -> str:
+    def good(weight: Any) -> bool:
+        return (isinstance(weight, str) and weight != "") or (type(weight) is int and weight >= 0)
+
+    whole = isinstance(value, dict) and value and all(map(good, value.values()))
+    return "" if whole else "maps names to whole numbers or fields"
+
+
+def _back(value: Any) -> str:
+    if not isinstance(value, dict) or value.keys() != {"of", "call"}:
+        return "says `of` and `call`"
+    return _member(value["of"]) or _text(value["call"])
+
+
+def _within(value: Any) -> str:
+    whole = not isinstance(value, dict) or value.keys() == {"acts"}
+    return "" if whole else "is a time, or says `acts`"
+
+
+def _any(value: Any) -> str:
+    return ""
+
+
+def _act(value: Any) -> str:
+    return "" if value == "act" else "is the word `act`"
+
+
+_KINDS: Final[dict[str, Callable[[Any], str]]] = {
+    "member": _member, "members": _two, "count": _count, "time": _any, "field": _text, "text": _text, "limit": _any,
+    "amount": _any, "weights": _weights, "back": _back, "within": _within,
+    "act": _act,
+}  # fmt: skip
+
+
+def _of(about: str, name: str = "of") -> Argument:
+    return Argument(name, "member", about)
 
 
 TEMPLATES: Final[dict[str, Template]] = {
     row.name: row
     for row in (
         Template(
-            "must_precede", "list",
-            (Argument("first", "member", "what must have succeeded"), Argument("then", "member", "what waits for it")),
+            "must_precede", "list", (_of("what must have succeeded", "first"), _of("what waits for it", "then")),
             "refuses `then` unless a `first` has succeeded earlier; a sibling of the same batch is not earlier",
-            _must_precede,
+            templates.must_precede,
+        ),
+        Template(
+            "never_after", "list", (_of("what is refused", "never"), _of("what it may not come after", "after")),
+            "refuses `never` once an `after` was admitted earlier", templates.never_after,
         ),
         Template(
             "at_most", "mapping",
-            (Argument("of", "member", "what is counted"), Argument("n", "count", "how many are allowed")),
-            "refuses what would exceed `n`, over admitted acts that were not given back",
-            _at_most,
+            (
+                _of("what is counted"), Argument("n", "count", "how many are allowed, or the fact that says so"),
+                Argument("weigh", "weights", "what an act counts, by name: a number, or a field", True),
+                Argument("per", "act", "`act`: the limit is one on every single act", True),
+            ),
+            "refuses what would exceed `n`, over admitted acts that were not given back", templates.at_most, True,
+        ),
+        Template(
+            "at_most_total", "mapping",
+            (
+                _of("whose amounts are added up"), Argument("field", "field", "where the amount stands", True),
+                Argument("limit", "limit", "the largest sum, or one by unit, or the fact that says so"),
+                Argument("units", "field", "where the unit stands", True),
+                Argument("back", "back", "the act that gives room back, and where it names its call", True),
+                Argument("per", "act", "`act`: the limit is one on every single act", True),
+                Argument("reserve", "amount", "what is set aside where the act itself names no amount", True),
+                Argument("settle", "field", "where the result says what it was in the end", True),
+            ),
+            "refuses what would bring the exact sum of a field over the limit", templates.at_most_total, True,
+        ),
+        Template(
+            "at_least", "mapping", (_of("what must succeed"), Argument("n", "count", "how often")),
+            "finds too few successes at the end", templates.at_least,
+        ),
+        Template(
+            "must_happen", "mapping",
+            (_of("what must succeed"), Argument("before", "member", "what is refused while it is owed", True)),
+            "finds at the end that it has not succeeded", templates.must_happen,
+        ),
+        Template(
+            "exclusive", "members", (Argument("members", "members", "of which only one may occur"),),
+            "refuses an act once another member was admitted, and one that is two members", templates.exclusive,
+        ),
+        Template(
+            "rate_limit", "mapping",
+            (
+                _of("what is counted"), Argument("n", "count", "how many are allowed"),
+                Argument("per", "time", "the window"),
+            ),
+            "refuses an act while `n` admitted ones are younger than the window", templates.rate_limit,
+        ),
+        Template(
+            "cooldown", "mapping", (_of("what must rest"), Argument("t", "time", "how long")),
+            "refuses an act while an admitted one is younger than `t`", templates.cooldown,
+        ),
+        Template(
+            "must_follow", "mapping",
+            (
+                _of("what begins the duty"), _of("what pays it by its success", "by"),
+                Argument("within", "within", "a time, or `{acts: n}`"),
+            ),
+            "refuses acts that leave no room for the duty, and finds once that it was not done in time",
+            templates.must_follow,
+        ),
+        Template(
+            "within", "mapping",
+            (_of("what is refused when it is late"), _of("what it must come soon after", "after"),
+             Argument("t", "time", "how soon")),
+            "refuses `of` later than `t` after the last success of `after`", templates.within,
+        ),
+        Template(
+            "immediately_before", "list",
+            (_of("what must be the act before, and have succeeded", "first"), _of("what is refused otherwise", "then")),
+            "refuses `then` unless the last admitted act is a `first` that succeeded", templates.immediately_before,
+        ),
+        Template(
+            "no_repeat", "mapping",
+            (_of("what is compared"), Argument("n", "count", "how many equal ones are allowed")),
+            "refuses the next equal act once `n` equal ones of `of` stand in a row", templates.no_repeat,
+        ),
+        Template(
+            "between", "mapping",
+            (_of("what is refused elsewhere"), _of("what begins it by its success", "from"), _of("what ends it", "to")),
+            "refuses `of` outside a success of `from` and the next admitted `to`", templates.between,
+        ),
+        Template(
+            "fresh", "mapping",
+            (
+                _of("what must have succeeded"), _of("what needs it", "for"),
+                Argument("lasts", "time", "for how long it is fresh", True),
+                Argument("until", "member", "what makes it stale", True),
+            ),
+            "refuses `for` unless `of` succeeded within `lasts` and no `until` was admitted since", templates.fresh,
+        ),
+        Template("forbid", "mapping", (_of("what is refused"),), "always refuses", templates.forbid),
+        Template(
+            "permit", "mapping", (_of("what is meant to be possible"),),
+            "refuses nothing; `duly check` warns where another rule always refuses it", templates.permit,
+        ),
+        Template(
+            "requires", "mapping",
+            (_of("what is judged"), Argument("that", "text", "a condition on its arguments (CEL)")),
+            "refuses `of` unless `that` holds", templates.requires,
+        ),
+        Template(
+            "ensures", "mapping",
+            (_of("whose results are judged"), Argument("that", "text", "a condition on arguments and result (CEL)")),
+            "finds a result that does not meet `that`; it is no success, and a gate withholds it", templates.ensures,
+        ),
+        Template(
+            "learns", "mapping",
+            (
+                _of("what teaches it by its success"), Argument("fact", "text", "the fact's name"),
+                Argument("value", "text", "what it becomes (CEL over `args` and `result`)"),
+            ),
+            "sets a fact that conditions and limits can name", templates.learns,
         ),
     )
 }  # fmt: skip

@@ -50,7 +50,12 @@ class LabelRule(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """One row of ``rules:``: a template's name, its arguments, and the options that all rules share."""
+    """One row of ``rules:``: a template's name, its arguments, and the options that all rules share.
+
+    ``same`` is a path (or one by label) in whose value the rule is parametric; ``where`` a condition on the acts that
+    are judged; ``on`` whether what comes before counts when called or when it has returned. ``on_excess`` ``ask`` lets
+    people of ``by`` decide what a cap would refuse. The digest covers all of them but ``mode``.
+    """
 
     template: str
     args: dict[str, Any]
@@ -58,6 +63,13 @@ class Rule(Struct, frozen=True):
     excepting: tuple[str, ...] = ()
     scope: Literal["session", "turn", "run"] = "session"
     severity: Literal["error", "warning"] = "error"
+    same: str | dict[str, str] | None = None
+    where: str | None = None
+    on: Literal["called", "returned"] | None = None
+    mode: Literal["enforce", "shadow"] = "enforce"
+    on_violation: Literal["refuse", "halt"] = "refuse"
+    on_excess: Literal["refuse", "ask"] = "refuse"
+    by: tuple[str, ...] = ()
     span: Span | None = None
 
 
@@ -87,6 +99,16 @@ class Approval(Struct, frozen=True):
     stand: Literal["exact", "none"] | Stand = "exact"
     id: str = ""
     excepting: tuple[str, ...] = ()
+    span: Span | None = None
+
+
+class OutsideGuard(Struct, frozen=True):
+    """Python that is asked before a call of ``of``: ``run`` is its name, ``module:callable``, which only a gate looks
+    up; whatever is not a plain yes within ``within`` seconds refuses."""
+
+    of: str
+    run: str
+    within: float = 5.0
     span: Span | None = None
 
 
@@ -128,6 +150,7 @@ class Terms(Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     approvals: tuple[Approval, ...] = ()
     withdraw_on: Literal["order", "message"] = "order"
+    guards: tuple[OutsideGuard, ...] = ()
     outside: tuple[str, ...] = ()
     breaker: Breaker | None = None
     on_violation: Literal["refuse", "halt"] = "refuse"

@@ -3,11 +3,12 @@
 from typing import Any
 
 from duly.machine.rules import TEMPLATES
-from duly.machine.terms import Breaker, Example, LabelRule, Rule, Terms, Tool
+from duly.machine.terms import Approval, Breaker, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from duly.values.errors import suggest
-from duly.values.source import Source
+from duly.values.source import Source, Span
 
 from .document_protocol import Reading, read_protocols
+from .duration import seconds
 from .examine import Found, examine, note, noted
 from .keys import DOCUMENT, LABEL, RULE_OPTIONS, TOOL
 from .node import Node, plain
@@ -31,6 +32,9 @@ def build(root: Node, source: Source, found: Found) -> Terms:
         facts=_plain(root, "facts", {}),
         protocols=read_protocols(root, source, found, Reading(view, undeclared, forever)),
         rules=_rules(root),
+        approvals=_approvals(root),
+        withdraw_on=_word(root, "withdraw_on", "order"),
+        guards=_guards(root),
         outside=tuple(_plain(root, "outside", ())),
         breaker=Breaker(**plain(breaker)) if breaker is not None else None,
         on_violation=_word(root, "on_violation", "refuse"),
@@ -122,11 +126,51 @@ def _rule(row: Node) -> Rule:
     head = next(name for name in said if name in TEMPLATES)
     template, value = TEMPLATES[head], said.pop(head)
     names = [argument.name for argument in template.arguments]
-    args = dict(zip(names, value, strict=True)) if template.form == "list" else {name: value[name] for name in names}
+    args: dict[str, Any] = {"members": value} if template.form == "members" else value
+    if template.form == "list":
+        args = dict(zip(names, value, strict=True))
+    for argument in template.arguments:
+        if argument.kind in ("time", "within") and not isinstance(args.get(argument.name, {}), dict):
+            args[argument.name] = seconds(args[argument.name])
     options = {name: said[name] for name in said if RULE_OPTIONS.key(name) is not None}
     excepting = tuple(options.pop("except", ()))
+    options["by"] = tuple(options.get("by", ()))
     span = next(entry.span for entry in row.value if entry.key == head)
     return Rule(head, args, excepting=excepting, span=span, **options)
+
+
+def _approvals(root: Node) -> tuple[Approval, ...]:
+    section = _good(root, "approvals")
+    return tuple(_approval(row) for row in (section.value if section is not None else ()))
+
+
+def _approval(row: Node) -> Approval:
+    said = plain(row)
+    said["by"] = tuple(said.get("by", ()))
+    said["excepting"] = tuple(said.pop("except", ()))
+    if "expires" in said:
+        said["expires"] = seconds(said["expires"])
+    stand = said.get("stand")
+    if isinstance(stand, dict):
+        lasts = seconds(stand["lasts"]) if "lasts" in stand else None
+        said["stand"] = Stand(stand.get("within", {}), lasts)
+    return Approval(span=_place(row), **said)
+
+
+def _guards(root: Node) -> tuple[OutsideGuard, ...]:
+    section = _good(root, "guards")
+    found = []
+    for row in section.value if section is not None else ():
+        said = plain(row)
+        if "within" in said:
+            said["within"] = seconds(said["within"])
+        found.append(OutsideGuard(span=_place(row), **said))
+    return tuple(found)
+
+
+def _place(row: Node) -> Span | None:
+    span: Span | None = next(entry.span for entry in row.value if entry.key == "of")
+    return span
 
 
 def _examples(root: Node) -> tuple[Example, ...]:

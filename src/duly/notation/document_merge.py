@@ -11,7 +11,9 @@ from .examine import Found, note
 from .node import Node
 
 # An included document may not change how the whole contract is held; its name and version are its own.
-_SETTINGS: Final = ("mode", "breaker", "on_violation", "show", "count", "forever", "view", "undeclared")
+_SETTINGS: Final = (
+    "mode", "withdraw_on", "breaker", "on_violation", "show", "count", "forever", "view", "undeclared",
+)  # fmt: skip
 _SPELLED: Final = {"count": "audit"}
 _DEFAULT: Final = Terms()
 
@@ -46,6 +48,8 @@ def merge(own: Terms, parts: Sequence[tuple[Terms, Node]], found: Found) -> Term
         groups=united["groups"], aliases=united["aliases"], labels=united["labels"], facts=united["facts"],
         protocols=protocols,
         rules=_joined([terms.rules for terms in all_terms]),
+        approvals=_joined([terms.approvals for terms in all_terms]),
+        guards=_joined([terms.guards for terms in all_terms]),
         outside=tuple(dict.fromkeys(name for terms in all_terms for name in terms.outside)),
         examples=_joined([terms.examples for terms in all_terms]),
     )  # fmt: skip

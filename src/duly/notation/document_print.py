@@ -7,10 +7,11 @@ from msgspec import Struct
 
 from duly.machine.graph import Graph
 from duly.machine.rules import TEMPLATES
-from duly.machine.terms import Example, LabelRule, Rule, Terms, Tool
+from duly.machine.terms import Approval, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from duly.values.errors import fault
 
 from .document import Page
+from .duration import duration
 from .emit import Block, emit
 from .keys import DOCUMENT, EDITION
 from .transitions import to_transitions
@@ -51,13 +52,17 @@ def document_of(terms: Terms, *, include: Sequence[str] = ()) -> dict[str, Any]:
         "facts": terms.facts,
         **_protocols(terms.protocols),
         "rules": [_rule(rule) for rule in terms.rules],
+        "approvals": [_approval(approval) for approval in terms.approvals],
+        "guards": [_guard(guard) for guard in terms.guards],
         "outside": list(terms.outside),
         "breaker": None if terms.breaker is None else _changed(terms.breaker, {"of": "in_a_row", "per": "session"}),
         "audit": {"count": terms.count} if terms.count != "attempted" else {},
         "forever": terms.forever,
         "examples": [_example(example) for example in terms.examples],
     }
-    settings = {"mode": "enforce", "on_violation": "refuse", "view": "agent", "undeclared": "error"}
+    settings = {
+        "mode": "enforce", "withdraw_on": "order", "on_violation": "refuse", "view": "agent", "undeclared": "error",
+    }  # fmt: skip
     said.update({name: getattr(terms, name) for name, default in settings.items() if getattr(terms, name) != default})
     document = {name: value for name, value in said.items() if value or value == EDITION}
     # an empty set of tools is closed, and an empty `show` says nothing: both mean something
@@ -102,11 +107,40 @@ def _example(example: Example) -> dict[str, Any]:
 
 def _rule(rule: Rule) -> dict[str, Any]:
     template = TEMPLATES[rule.template]
-    names = [argument.name for argument in template.arguments]
-    said: Any = [rule.args[name] for name in names] if template.form == "list" else {n: rule.args[n] for n in names}
-    defaults = {"id": "", "excepting": (), "scope": "session", "severity": "error"}
+    args = {argument.name: rule.args[argument.name] for argument in template.arguments if argument.name in rule.args}
+    for argument in template.arguments:
+        if argument.kind in ("time", "within") and not isinstance(args.get(argument.name, {}), dict):
+            args[argument.name] = duration(args[argument.name])
+    said: Any = list(args.values()) if template.form == "list" else args
+    if template.form == "members":
+        said = list(args["members"])
+    defaults = {
+        "id": "", "excepting": (), "scope": "session", "severity": "error", "same": None, "where": None, "on": None,
+        "mode": "enforce", "on_violation": "refuse", "on_excess": "refuse", "by": (),
+    }  # fmt: skip
     options = _changed(rule, defaults, {"excepting": "except"})
     return {rule.template: said, **{name: options[name] for name in options if name not in ("template", "args")}}
+
+
+def _approval(approval: Approval) -> dict[str, Any]:
+    defaults = {
+        "when": None, "ask": "", "by": (), "need": 1, "expires": None, "no": "call", "stand": "exact", "id": "",
+        "excepting": (),
+    }  # fmt: skip
+    said = _changed(approval, defaults, {"excepting": "except"})
+    if approval.expires is not None:
+        said["expires"] = duration(approval.expires)
+    if isinstance(approval.stand, Stand):
+        within, lasts = approval.stand.within, approval.stand.lasts
+        said["stand"] = {
+            **({"within": within} if within else {}), **({} if lasts is None else {"lasts": duration(lasts)}),
+        }  # fmt: skip
+    return said
+
+
+def _guard(guard: OutsideGuard) -> dict[str, Any]:
+    said = _changed(guard, {"within": 5.0})
+    return {**said, "within": duration(guard.within)} if "within" in said else said
 
 
 def _protocols(graphs: tuple[Graph, ...]) -> dict[str, Any]:

@@ -3,10 +3,14 @@
 import json
 from typing import Any, Final
 
+from duly.machine.approvals import LONGEST
+
+from .duration import EXAMPLES, PATTERN
 from .keys import DOCUMENT
 from .shape import (
     Anything,
     Choice,
+    Duration,
     Either,
     Exactly,
     Flag,
@@ -44,6 +48,10 @@ def schema_of(shape: Shape) -> dict[str, Any]:
             return {"type": "integer", "minimum": least}
         case Number():
             return {"type": "number"}
+        case Duration():
+            # each bound speaks of one of the two kinds only
+            limits = {"exclusiveMinimum": 0, "maximum": int(LONGEST), "minLength": 2, "pattern": PATTERN}
+            return {"type": ["number", "string"], **limits}
         case Exactly(value=value):
             return {"const": value}
         case Flag():
@@ -111,7 +119,7 @@ def reference_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-_NOTES: Final = """## How values are read
+_NOTES: Final = f"""## How values are read
 
 - YAML: `yes` and `1:30` are texts, decimals are exact. Refused are repeated keys, tags, merge keys, several documents
   in one file, and aliases that come to more than 200,000 values.
@@ -120,12 +128,16 @@ _NOTES: Final = """## How values are read
 - All: UTF-8 (a byte order mark is accepted), at most 4 MiB, nested at most 64 levels.
 - The format follows the extension (`.yaml`, `.yml`, `.json`, `.toml`), else the first characters.
 
+## Durations
+
+A number of seconds, or a text of whole days, hours, minutes and seconds in this order: {EXAMPLES}.
+
 ## Includes
 
 Paths are relative to the document that names them and stay in the folder of the outermost one. Own labels are tried
 first, then those of the included documents in their order. One name that two documents declare differently is an
-error. `mode`, `breaker`, `on_violation`, `show`, `audit`, `forever`, `view` and `undeclared` belong in the outermost
-document. Name and version of an included document are its own.
+error. `mode`, `withdraw_on`, `breaker`, `on_violation`, `show`, `audit`, `forever`, `view` and `undeclared` belong in
+the outermost document. Name and version of an included document are its own.
 
 ## Packs of llmcontract
 

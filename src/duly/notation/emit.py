@@ -12,7 +12,7 @@ from .yaml import core
 
 WIDTH: Final = 110
 
-_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.+*/-]*")
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.+*/-]*|(?:[0-9]+[dhms])+")
 _UNSEEN: Final = re.compile(r"[^\x20-\x7e\xa1-\u1fff\u2010-\u2027\u2030-\ud7ff\ue000-\ufdcf\ufdf0-\ufefe\uff00-\uffef]")
 _SHORT: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 

@@ -5,10 +5,12 @@ from typing import Any
 
 from duly.values.errors import Diagnostic, nearest
 
+from .duration import EXAMPLES, seconds
 from .node import Entry, Node, shown
 from .shape import (
     Anything,
     Choice,
+    Duration,
     Either,
     Exactly,
     Key,
@@ -35,6 +37,10 @@ def examine(shape: Shape, node: Node, found: Found, called: str = "") -> bool:
         examine(next(each for each in shape.shapes if node.kind in kinds(each)), node, found, called)
     elif isinstance(shape, Text):
         _text(shape, node, found, called)
+    elif isinstance(shape, Duration):
+        if seconds(node.value) is None:
+            help = f"write seconds as a number above 0, or for example {EXAMPLES}"
+            note(found, "value", f"expected {expected(shape)}{called}, got {shown(node)}", node, help)
     elif isinstance(shape, Whole | Exactly):
         # 1.0 and 1e3 are decimals in YAML and TOML, so they are no integers anywhere
         if type(node.value) is not int:
@@ -155,7 +161,8 @@ def _row(shape: Rows, row: Node, found: Found) -> None:
         message = f"`{named[0].key}` and `{named[1].key}` stand in one rule"
         noted(found, "key", message, named[1], "begin a new item with `-`")
     elif not named and not strange:
-        note(found, "missing", "the rule says nothing", row, f"name one of {', '.join(f'`{name}`' for name in heads)}")
+        known = ", ".join(f"`{name}`" for name in [*heads][:3])
+        note(found, "missing", "the rule says nothing", row, f"name one of {known} or {len(heads) - 3} others")
 
 
 def _planned(found: Found, entry: Entry) -> None:

@@ -11,6 +11,7 @@ from duly.machine.rules import TEMPLATES, Argument, Template
 from .shape import (
     Anything,
     Choice,
+    Duration,
     Either,
     Exactly,
     Flag,
@@ -125,40 +126,122 @@ RULE_OPTIONS: Final = Record(
         Key("scope", Choice(("session", "turn", "run")), "with what the rule begins anew", "session"),
         Key("severity", Choice(("error", "warning")), "how grave a finding is", "error"),
         Key("except", Listing(MEMBER, unique=True), "members that the rule does not speak of"),
+        Key(
+            "same", Either((Text("a field"), Mapping(Text("a field"), "name"))),
+            "a field, or one by name: the rule holds for each value of it by itself",
+        ),
+        Key("where", CONDITION, "over `args`: only calls of which it is true are judged"),
+        Key("on", Choice(("called", "returned")), "whether what comes before counts when called or when returned"),
+        Key("mode", MODE, "shadow: what the rule would refuse runs, and is recorded", "enforce"),
+        Key("on_violation", Choice(("refuse", "halt")), "whether its refusal ends the session", "refuse"),
+        Key("on_excess", Choice(("refuse", "ask")), "ask: what a cap would refuse waits for people", "refuse"),
+        Key("by", Listing(NAME, unique=True), "who decides what a cap would refuse"),
     ),
     "a rule",
 )
 
 
+APPROVAL: Final = Record(
+    (
+        Key("of", MEMBER, "the calls that wait for people", required=True),
+        Key("when", CONDITION, "over `args`, `facts` and registers: only calls that meet it wait"),
+        Key("ask", Text("a question"), "what people are asked; `{args.name}` stands for the value that would run"),
+        Key("by", Listing(NAME, unique=True), "who may decide; empty: any person", "[]"),
+        Key("need", Whole(1), "how many different people must say yes", "1"),
+        Key("expires", Duration(), "how long after the request a decision, and a yes, is good for"),
+        Key(
+            "no", Choice(("call", "turn")),
+            "what a no refuses until the next turn: the equal call, or every call under this approval", "call",
+        ),
+        Key(
+            "stand",
+            Either((
+                Choice(("exact", "none")),
+                Record(
+                    (
+                        Key(
+                            "within", Mapping(Text("a glob, in which `**` stands for any number of steps"), "argument"),
+                            "arguments that may vary, each inside its glob",
+                        ),
+                        Key("lasts", Duration(), "how long a standing yes is good for"),
+                    ),
+                    "a mapping with `within` and `lasts`",
+                ),
+            )),
+            "how wide a standing yes may be; exact: exactly the arguments that were shown", "exact",
+        ),
+        Key("id", NAME, "the name under which refusals cite the approval", "its canonical text"),
+        Key("except", Listing(MEMBER, unique=True), "members that the approval does not speak of"),
+    ),
+    "an approval",
+    planned=("above",),
+)  # fmt: skip
+
+GUARD: Final = Record(
+    (
+        Key("of", MEMBER, "the calls that it is asked about", required=True),
+        Key("run", Text("`module:callable`"), "what a gate imports and asks, as `module:callable`", required=True),
+        Key("within", Duration(), "how long its answer may take", "5s"),
+    ),
+    "a guard",
+)
+
+
+_SAID: Final = Record(
+    (
+        Key("of", Either((MEMBER, Listing(MEMBER))), "names, groups or globs", required=True),
+        Key("where", CONDITION, "over `args`: only calls of which it is true"),
+    ),
+    "a mapping with `of` and `where`",
+)
+_MEMBERS: Final = Either((MEMBER, Listing(MEMBER), _SAID))
+_ONE: Final = Either((MEMBER, _SAID))
+_AMOUNT: Final = Either((Number(), Text("the name of a fact")))
+_SHAPES: Final[dict[str, Shape]] = {
+    "member": _MEMBERS,
+    "members": Listing(_ONE),
+    "count": Either((Whole(), Text("the name of a fact"))),
+    "time": Duration(),
+    "field": Text("a field"),
+    "text": CONDITION,
+    "amount": Number(),
+    "limit": Either((*_AMOUNT.shapes, Mapping(_AMOUNT, "unit"))),
+    "weights": Mapping(Either((Whole(), Text("a field"))), "name"),
+    "back": Record(
+        (
+            Key("of", _MEMBERS, "the act that gives room back", required=True),
+            Key("call", Text("a field"), "where it names the call that it refers to", required=True),
+        ),
+        "a mapping with `of` and `call`",
+    ),
+    "within": Either((Duration(), Record((Key("acts", Whole(1), "how many acts", required=True),), "`{acts: n}`"))),
+    "act": Choice(("act",)),
+}  # fmt: skip
+
+
 def _argument(argument: Argument) -> Shape:
-    return Whole() if argument.kind == "count" else MEMBER
+    return _SHAPES[argument.kind]
 
 
 def _head(template: Template) -> Key:
+    if template.form == "members":
+        return Key(template.name, Listing(_ONE), template.about, example="[a, b]")
     if template.form == "list":
         names = ", ".join(argument.name for argument in template.arguments)
-        return Key(template.name, Listing(MEMBER, len(template.arguments)), template.about, example=f"[{names}]")
-    keys = tuple(Key(each.name, _argument(each), each.about, required=True) for each in template.arguments)
+        return Key(template.name, Listing(_ONE, len(template.arguments)), template.about, example=f"[{names}]")
+    keys = tuple(
+        Key(each.name, _argument(each), each.about, required=not each.optional) for each in template.arguments
+    )
     return Key(template.name, Record(keys, "a mapping of the rule's arguments", planned=_ARGUMENTS), template.about)
 
 
-_ARGUMENTS: Final = (
-    "where", "field", "limit", "units", "per", "weigh", "back", "reserve", "settle", "zone", "on_excess", "same", "on",
-)  # fmt: skip
-_RULES: Final = (
-    "never_after", "at_most_total", "at_least", "must_happen", "exclusive", "rate_limit", "cooldown", "must_follow",
-    "within", "immediately_before", "no_repeat", "between", "fresh", "forbid", "permit", "requires", "ensures",
-    "learns", "formula",
-)  # fmt: skip
-_OPTIONS: Final = (
-    "same", "on", "where", "units", "back", "per", "by", "weigh", "reserve", "settle", "zone", "on_excess", "mode",
-    "on_violation",
-)  # fmt: skip
+_ARGUMENTS: Final = ("zone",)
+_OPTIONS: Final = ("formula", "zone")
 
 RULES: Final = Rows(
     tuple(_head(template) for template in TEMPLATES.values()),
     RULE_OPTIONS,
-    planned=tuple(name for name in (*_RULES, *_OPTIONS) if name not in TEMPLATES),
+    planned=tuple(name for name in _OPTIONS if name not in TEMPLATES),
 )
 
 DOCUMENT: Final = Record(
@@ -196,6 +279,12 @@ DOCUMENT: Final = Record(
         ),
         Key("protocols", Mapping(PROTOCOL, "protocol"), "several protocols, each under its name"),
         Key("rules", RULES, "what must hold whatever the protocol"),
+        Key("approvals", Listing(APPROVAL), "which calls wait for people"),
+        Key(
+            "withdraw_on", Choice(("order", "message")),
+            "message: what waits for people is withdrawn when a person says something", "order",
+        ),
+        Key("guards", Listing(GUARD), "Python that a gate asks before a call; whatever is not a plain yes refuses"),
         Key("outside", Listing(MEMBER, unique=True), "tools that the protocols do not speak of"),
         Key(
             "breaker",
@@ -247,7 +336,6 @@ DOCUMENT: Final = Record(
     ),
     "a contract document",
     planned=(
-        "budget", "approvals", "redact", "children", "guards", "checks", "actions", "terminal", "sees", "withdraw_on",
-        "key_scope", "stand",
+        "budget", "redact", "children", "checks", "actions", "terminal", "sees", "key_scope",
     ),
 )  # fmt: skip

@@ -24,6 +24,10 @@ class Number(Struct, frozen=True):
     """Any finite number."""
 
 
+class Duration(Struct, frozen=True):
+    """A length of time: seconds, or a text such as ``1h30m``."""
+
+
 class Exactly(Struct, frozen=True):
     """One number and no other."""
 
@@ -88,7 +92,7 @@ class Either(Struct, frozen=True):
 
 
 Shape: TypeAlias = (
-    Text | Whole | Number | Exactly | Flag | Choice | Anything | Listing | Mapping | Record | Rows | Either
+    Text | Whole | Number | Duration | Exactly | Flag | Choice | Anything | Listing | Mapping | Record | Rows | Either
 )
 
 
@@ -138,9 +142,9 @@ def expected(shape: Shape) -> str:
 
 
 _KINDS: Final[dict[type, tuple[str, ...]]] = {
-    Text: ("text",), Whole: ("number",), Number: ("number",), Exactly: ("number",), Flag: ("truth",), Choice: ("text",),
-    Listing: ("list",), Mapping: ("object",), Record: ("object",), Rows: ("list",),
+    Text: ("text",), Whole: ("number",), Number: ("number",), Duration: ("number", "text"), Exactly: ("number",),
+    Flag: ("truth",), Choice: ("text",), Listing: ("list",), Mapping: ("object",), Record: ("object",), Rows: ("list",),
 }  # fmt: skip
 _EXPECTED: Final[dict[type, str]] = {
-    Number: "a number", Flag: "`true` or `false`", Anything: "a value", Rows: "a list of rules",
+    Number: "a number", Duration: "a duration", Flag: "`true` or `false`", Anything: "a value", Rows: "a list of rules",
 }  # fmt: skip

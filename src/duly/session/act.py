@@ -6,11 +6,13 @@ from msgspec import structs
 
 from duly.machine.contract import Contract
 from duly.machine.ir import NOTHING, Edge, Held, More, Open, Plan, State, Waiting
+from duly.machine.watch.member import Act
 from duly.values.event import Called, Sent
 from duly.values.plain import Malformed, read_json
 from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict, Violation
 
 from .batch import moved_on, put_back
+from .books import act_of, admitted, everywhere, judged, noticed
 from .explain import Why
 from .move import bind, find, pick, place, remarked, touched
 from .park import Wanted, known, permitted, wanted
@@ -66,7 +68,7 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
                 record = Open(plan.label, args, None, state.cursors, state.movers, plan.moved, plan.takes)
                 return Allowed(args, None, False, asked), State(
                     cursors, movers, state.facts, data, state.registers,
-                    {**open, asked: record} if open else {asked: record}, state.at, state.serial, NOTHING,
+                    {**open, asked: record} if open else {asked: record}, state.at, state.serial, NOTHING, state.books,
                 )  # fmt: skip
     if plan is None and event.server is None:
         # a bare name of a tool that one server has
@@ -104,8 +106,8 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
         answered = keyed(contract, state, event, named(event, plan), args, happened)
         if answered is not None:
             return answered
-    if event.answers is not None:
-        answer = guarded(contract, state, event, named(event, plan), args)
+    if event.answers is not None or (plan is not None and plan.guards and not happened):
+        answer = guarded(contract, state, event, plan, args)
         if answer is not None:
             return ran_on(contract, state, structs.replace(event, answers=None), answer[0]) if happened else answer
     if plan is None or plan.message or (plan.silent and not happened):
@@ -122,14 +124,14 @@ def sent(contract: Contract, state: State, event: Sent, happened: bool) -> Answe
         if type(move) is int:
             return ALLOWED, State(
                 (move,), NOBODY, state.facts | plan.wins, state.data, state.registers, state.open, state.at,
-                state.serial, NOTHING,
+                state.serial, NOTHING, state.books,
             )  # fmt: skip
         if type(move) is Edge and not move.otherwise:
             registers = move.go(event.payload, state.registers)
             if registers is not None:
                 return ALLOWED, State(
                     (move.target,), NOBODY, state.facts | plan.wins, state.data, registers, state.open, state.at,
-                    state.serial, NOTHING,
+                    state.serial, NOTHING, state.books,
                 )  # fmt: skip
     if label is None:
         # words of the agent that no label names are no step of anything
@@ -174,6 +176,14 @@ def _judged(
     extra: list[Reason] = []
     if plan.asks:
         asks, extra = wanted(contract, state, plan, args)
+    told: Act | None = None
+    no: tuple[int, ...] = ()
+    noted: list[Reason] = []
+    if plan.watches:
+        told = act_of(contract, state, plan.label, args, identity, event.batch)
+        said, no, noted, excess = judged(contract, state, plan, told)
+        extra = [*extra, *said]
+        asks = (*asks, *excess)
     facts = state.facts
     visible = facts
     if batch is not None and more.fresh:
@@ -254,25 +264,29 @@ def _judged(
             more = structs.replace(more, parked={key: act for key, act in more.parked.items() if key != identity})
     record = Open(
         plan.label, args, batch, before, state.movers, moved, plan.takes, (more.runs, more.turns), bound, False,
-        forked, event.key if type(event) is Called else None, lost,
+        forked, event.key if type(event) is Called else None, lost, no,
     )  # fmt: skip
+    books = state.books if told is None else admitted(contract, state, plan, told, no)
     if identity is not None:
         after = State(
             cursors, remarked(state.movers, slots, identity), facts, data, registers,
-            {**state.open, identity: record}, state.at, serial, more,
+            {**state.open, identity: record}, state.at, serial, more, books,
         )  # fmt: skip
     else:
         movers = remarked(state.movers, slots, None)
-        after = State(cursors, movers, facts, data, registers, state.open, state.at, serial, more)
+        after = State(cursors, movers, facts, data, registers, state.open, state.at, serial, more, books)
         after = settle_act(after, plan, batch)
     if replayed:
         after = structs.replace(after, more=structs.replace(after.more, waiting=(*after.more.waiting, *replayed)))
     if after.more.waiting:
         after = drained(contract, after)
+    after = noticed(after, noted)
     if bad or shut:
         return found(after, why)
     if waits is not None:
         return ran(state, waits[0], (ALLOWED, after))
+    if noted:
+        return Allowed(args if identity is not None else None, None, False, identity, tuple(noted)), after
     return (Allowed(args, None, False, identity) if identity is not None else ALLOWED), after
 
 
@@ -295,9 +309,10 @@ def _unknown(
     if plan is None and not contract.closed and not why.owners():
         more = calm(contract, state.more)
         if identity is None:
-            return ALLOWED, structs.replace(state, more=more)
+            return ALLOWED, structs.replace(everywhere(contract, state, event, args, None), more=more)
         key = event.key if type(event) is Called else None
         record = Open(label, args, event.batch, state.cursors, epoch=(more.runs, more.turns), key=key)
+        state = everywhere(contract, state, event, args, identity)
         return Allowed(args, None, False, identity), structs.replace(
             state, open={**state.open, identity: record}, serial=serial, more=more
         )

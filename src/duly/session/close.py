@@ -7,6 +7,7 @@ from duly.machine.ir import EMPTY, State
 from duly.values.event import Closed
 from duly.values.verdict import ALLOWED, Blocked, Reason, Verdict, Violation
 
+from .books import owed as duties
 from .move import ended
 from .park import withdrawn
 
@@ -19,6 +20,8 @@ def owed(contract: Contract, state: State) -> list[Reason]:
         Reason("call", "waiting", f"the result of `{waiting.label}` could not be taken", got=f"?{waiting.label}")
         for waiting in state.more.waiting
     ]
+    if contract.watches:
+        reasons += duties(contract, state)
     for line in contract.lines:
         if not ended(line, state.cursors) and not line.forever:
             reasons.append(

@@ -28,9 +28,10 @@ from duly.values.event import (
     Sent,
 )  # fmt: skip
 from duly.values.plain import Malformed
-from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violation
+from duly.values.verdict import ALLOWED, Reason, Refusal, Unrecognized, Verdict, Violation
 
 from .act import called, sent
+from .books import lapsed
 from .close import closed
 from .hear import heard
 from .orders import ordered
@@ -61,6 +62,10 @@ def judge(contract: Contract, state: State, event: Event, happened: bool) -> Ans
     try:
         if event.at is not None or event.turn is not None or event.run is not None:
             state = passed(contract, state, event)
+            if contract.timed:
+                state, late = lapsed(contract, state)
+                if late:
+                    return _beside(*_JUDGES[type(event)](contract, state, event, happened), late)
         return _JUDGES[type(event)](contract, state, event, happened)
     except Malformed as error:
         if happened and type(event) is Called and event.id is not None and event.id not in state.open:
@@ -72,6 +77,15 @@ def judge(contract: Contract, state: State, event: Event, happened: bool) -> Ans
         # an error of ours is never a yes, and it leaves the state as it was
         message = f"the decision failed: {type(error).__name__}: {str(error)[:200]}"
         return Violation((Reason("duly", "internal", message, help="report this; the act was not admitted"),)), state
+
+
+def _beside(verdict: Verdict, state: State, late: list[Reason]) -> Answer:
+    """A verdict with what was not done in time: a finding of an observation, a note beside an act."""
+    if isinstance(verdict, Refusal):
+        return structs.replace(verdict, noted=(*verdict.noted, *late)), state
+    if verdict is ALLOWED:
+        return Violation(tuple(late), finding=True), state
+    return structs.replace(verdict, noted=(*verdict.noted, *late)), state
 
 
 def _noted(contract: Contract, state: State, event: Event, happened: bool) -> Answer:

@@ -212,13 +212,20 @@ def open_conditions(contract: Contract, state: State, plan: Plan) -> tuple[str, 
         return None
     if any(state.data[slot] >= limit for slot, limit in plan.limits):
         return None
+    for number in plan.watches:
+        watch = contract.watches[number]
+        holds = watch.rule.mode == "enforce" and watch.id not in contract.askers
+        if holds and watch.shut(state.books[number], plan.label, state.at):
+            return None
     if state.more.shut and any(
         contract.asks[number].id in state.more.shut and contract.asks[number].when is None for number in plan.asks
     ):
         return None
     if state.more.frozen and not (plan.message or (plan.tool is not None and plan.tool.effect == "none")):
         return None
-    conditions: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = tuple(
+        said for number in plan.watches if (said := contract.watches[number].says(state.books[number], plan.label))
+    )
     for row in plan.rows:
         _, move = find(row, state.cursors)
         if move is None:

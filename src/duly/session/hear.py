@@ -10,6 +10,7 @@ from duly.values.event import Received
 from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violation
 
 from .batch import moved_on
+from .books import heard as told
 from .move import bind, find, pick, place, remarked, touched, turn
 from .park import withdrawn
 from .settle import drained, finding, won
@@ -29,14 +30,14 @@ def heard(contract: Contract, state: State, event: Received, happened: bool) -> 
         if type(move) is int:
             return ALLOWED, State(
                 (move,), NOBODY, state.facts | hearing.wins, state.data, state.registers, state.open, state.at,
-                state.serial, NOTHING,
+                state.serial, NOTHING, state.books,
             )  # fmt: skip
         if type(move) is Edge and not move.otherwise:
             registers = move.go(event.payload, state.registers)
             if registers is not None:
                 return ALLOWED, State(
                     (move.target,), NOBODY, state.facts | hearing.wins, state.data, registers, state.open, state.at,
-                    state.serial, NOTHING,
+                    state.serial, NOTHING, state.books,
                 )  # fmt: skip
     # another spelling of a declared name is that name: a tool's is no message, and a message has the same source
     name = contract.terms.aliases.get(label, label) if label is not None else None
@@ -62,6 +63,8 @@ def heard(contract: Contract, state: State, event: Received, happened: bool) -> 
 
 def _heard(contract: Contract, state: State, hearing: Hearing, event: Received) -> Answer:
     state = won(state, hearing.wins, None)
+    if hearing.watches:
+        state = told(contract, state, hearing.watches, hearing.label, event.payload)
     payload = event.payload if event.payload is not None else {}
     reasons: list[Reason] = []
     taken = False

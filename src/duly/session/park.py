@@ -16,6 +16,7 @@ from duly.values.event import Called
 from duly.values.expr import same
 from duly.values.verdict import NeedsApproval, Reason, Repair
 
+from .books import facts
 from .move import find, moved_by, pick, place, remarked, touched
 from .refuse import mark
 
@@ -26,7 +27,7 @@ def wanted(contract: Contract, state: State, plan: Plan, args: Any) -> tuple[Wan
     """The approvals that a call needs, and why it is refused before anybody is asked."""
     found: list[Asker] = []
     reasons: list[Reason] = []
-    values = {"args": args, "facts": contract.terms.facts, "registers": state.registers}
+    values = {"args": args, "facts": facts(contract, state), "registers": state.registers}
     for number in plan.asks:
         asker = contract.asks[number]
         answer = True if asker.when is None else asker.when(values)

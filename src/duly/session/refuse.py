@@ -61,12 +61,15 @@ def keyed(contract: Contract, state: State, event: Called, name: str, args: Any,
     return None
 
 
-def guarded(contract: Contract, state: State, event: Called, name: str, args: Any) -> Answer | None:
+def guarded(contract: Contract, state: State, event: Called, plan: Plan | None, args: Any) -> Answer | None:
     """The answers of guards outside the contract, as a gate wrote them down: whatever is not True refuses."""
+    name, answers = named(event, plan), event.answers or {}
+    wrong = {guard: answer for guard, answer in answers.items() if answer is not True}
+    if not wrong and plan is not None:
+        wrong = {guard: "missing: no gate has asked it" for guard in plan.guards if guard not in answers}
     reasons = tuple(
         Reason(guard, *_unanswered(guard, answer), got=f"!{name}", help="ask again once the guard would say yes")
-        for guard, answer in (event.answers or {}).items()
-        if answer is not True
+        for guard, answer in wrong.items()
     )
     return tallied(contract, state, name, args, Violation(reasons)) if reasons else None
 
@@ -145,16 +148,20 @@ def uncertain(state: State, event: Called | Sent, plan: Plan, args: Any, identit
 
 def refused(contract: Contract, state: State, label: str, args: Any, why: Why) -> Answer:
     """A refusal: nothing that a rule can see changes; the breaker counts it, and may halt."""
-    return tallied(contract, state, label, args, Violation(why=why))
+    rules = [contract.rules.get(reason.rule) for reason in why.extra]
+    halts = any(rule is not None and rule.on_violation == "halt" for rule in rules)
+    return tallied(contract, state, label, args, Violation(why=why), halts=halts)
 
 
-def tallied(contract: Contract, state: State, label: str, args: Any, verdict: Violation) -> Answer:
-    """A refusal after the breaker has counted it."""
+def tallied(
+    contract: Contract, state: State, label: str, args: Any, verdict: Violation, *, halts: bool = False
+) -> Answer:
+    """A refusal after the breaker has counted it; with ``halts`` a rule ends the session by it."""
     breaker = contract.terms.breaker
-    if breaker is None and contract.terms.on_violation != "halt":
+    halted = always = halts or contract.terms.on_violation == "halt"
+    if breaker is None and not halted:
         return verdict, state
     more = state.more
-    halted = contract.terms.on_violation == "halt"
     if breaker is not None:
         act = "" if breaker.of == "in_a_row" else f"{label} {mark(args)}"
         tally = {**more.tally, act: more.tally.get(act, 0) + 1}
@@ -162,7 +169,7 @@ def tallied(contract: Contract, state: State, label: str, args: Any, verdict: Vi
         halted = halted or tally[act] >= breaker.refusals
     if halted:
         over = "halted" if breaker is None or breaker.per == "session" else f"halted for this {breaker.per}"
-        if contract.terms.on_violation == "halt":
+        if always:
             over = "halted"
         more = structs.replace(more, over=over)
     return structs.replace(verdict, halted=halted), structs.replace(state, more=more)

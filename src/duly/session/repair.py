@@ -27,6 +27,9 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
         return Repair("none")
     if any(state.data[slot] >= limit for slot, limit in plan.limits):
         return _spent(contract, state, plan)
+    before = _watched(contract, state, plan)
+    if before is None:
+        return Repair("none")
     start: Point = (state.cursors, state.facts)
     seen = {start}
     queue: deque[tuple[Point, tuple[str, ...]]] = deque([(start, ())])
@@ -34,7 +37,7 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
     while queue:
         point, steps = queue.popleft()
         if steps and _opens(plan, point):
-            return Repair("steps", (*steps, *_asked(contract, plan)))
+            return Repair("steps", tuple(dict.fromkeys((*before, *steps, *_asked(contract, plan)))))
         looked += 1
         if looked > BOUND or len(seen) > 20 * BOUND:
             return Repair("undecided")
@@ -43,8 +46,36 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
                 seen.add(after)
                 queue.append((after, (*steps, step)))
     if _opens(plan, start):
-        return Repair("steps", _asked(contract, plan))
+        return Repair("steps", (*before, *_asked(contract, plan)))
     return Repair("none") if not state.open else Repair("undecided")
+
+
+def _watched(contract: Contract, state: State, plan: Plan) -> tuple[str, ...] | None:
+    """What the rules with books want first; None where one refuses for good."""
+    steps: list[str] = []
+    for number in plan.watches:
+        watch, book = contract.watches[number], state.books[number]
+        if not watch.shut(book, plan.label, state.at) or watch.rule.mode == "shadow":
+            continue
+        if watch.id in contract.askers:
+            steps.append(f"approval by {contract.askers[watch.id].shown()}")
+            continue
+        needs = watch.needs(book, plan.label)
+        wait = watch.waits(book, plan.label, state.at)
+        if needs:
+            first = next((name for name in needs if _sayable(contract, name)), needs[0])
+            steps.append(f"ask for `{first}`" if first in contract.messages else f"call `{first}`")
+        elif wait is not None:
+            steps.append(f"wait {wait:g} s")
+        elif watch.scope in ("turn", "run"):
+            steps.append(f"wait for the next {watch.scope}")
+        elif not any(number not in call.shut and call.label in watch.labels for call in state.open.values()):
+            return None
+    return tuple(dict.fromkeys(steps))
+
+
+def _sayable(contract: Contract, name: str) -> bool:
+    return name in contract.messages or name in contract.acts
 
 
 def _asked(contract: Contract, plan: Plan) -> tuple[str, ...]:

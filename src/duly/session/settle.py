@@ -12,6 +12,7 @@ from duly.values.plain import Malformed, as_data
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
 from .batch import gone_back, remembered, unbound
+from .books import breaches, ended
 from .move import find, hears, learn, turn
 from .time import began
 
@@ -33,7 +34,7 @@ def returned(contract: Contract, state: State, event: Returned, happened: bool) 
                 # at most one cursor listens, and nothing seldom is going on
                 return ALLOWED, State(
                     (move,), NOBODY, state.facts | plan.wins, state.data, state.registers, _without(open, identity),
-                    state.at, state.serial, NOTHING,
+                    state.at, state.serial, NOTHING, state.books,
                 )  # fmt: skip
     if identity is None:
         identity = _paired(contract, state, event)
@@ -92,11 +93,20 @@ def settled(contract: Contract, state: State, identity: str, call: Open, outcome
     if plan is None or plan.message:
         # what no contract admits, or no tool, moves nothing when it ends
         return ALLOWED, structs.replace(state, open=left)
+    if plan.watches:
+        broken = breaches(contract, state, identity, call, payload)
+        if broken:
+            # it has happened, and is no success
+            state = released(structs.replace(state, open=left), identity)
+            state = ended(contract, state, identity, call, "spent", payload)
+            verdict, after = _through(contract, state, identity, call, "error", payload)
+            return finding(after, [*broken, *verdict.reasons])
+        state = ended(contract, state, identity, call, "won", payload)
     hearing = contract.hearings.get(call.label)
     if hearing is None and not call.moved and state.more is NOTHING and call.batch is None:
         return ALLOWED, State(
             state.cursors, state.movers, state.facts | plan.wins, state.data, state.registers, left, state.at,
-            state.serial, NOTHING,
+            state.serial, NOTHING, state.books,
         )  # fmt: skip
     state = won(released(structs.replace(state, open=left), identity), plan.wins, call.batch)
     return _through(contract, state, identity, call, outcome, payload)
@@ -174,6 +184,7 @@ def given_up(contract: Contract, state: State, identity: str, call: Open, payloa
     """A call that is known not to have happened: what it holds is given back, protocols take ``error`` or go back."""
     left = _without(state.open, identity)
     state = _given_back(contract, released(structs.replace(state, open=left), identity), call)
+    state = ended(contract, state, identity, call, "back")
     return _through(contract, state, identity, call, "error", payload)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from duly.machine.contract import Contract
 from duly.machine.ir import EMPTY, NOTHING, Held, More, Open, Parked, Standing, State, Waiting
@@ -48,6 +48,7 @@ class SavedOpen(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     slots: list[int] = field(default_factory=list)
     key: str | None = None
     held: list[SavedHeld] = field(default_factory=list)
+    shut: list[int] = field(default_factory=list)
 
 
 class SavedTicket(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -111,6 +112,7 @@ class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     at: float = 0.0
     serial: int = 0
     more: SavedMore = field(default_factory=SavedMore)
+    books: dict[str, str] = field(default_factory=dict)
     sum: str = ""
 
 
@@ -131,6 +133,7 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
                 call.label, write_json(call.args), call.batch, list(call.before), list(call.behind), list(call.moved),
                 list(call.took), call.epoch, [(name, _text(new), _text(old)) for name, new, old in call.bound],
                 call.uncertain, list(call.slots), call.key, [_kept(held) for held in call.held],
+                list(call.shut),
             )
             for identity, call in state.open.items()
         },
@@ -147,6 +150,15 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
             [_stands(stands) for stands in more.standing], list(more.denied), sorted(more.shut),
         ),
     )  # fmt: skip
+    # by the ids of their rules, and only where something has happened
+    saved = structs.replace(
+        saved,
+        books={
+            watch.id: write_json(book)
+            for watch, book in zip(contract.watches, state.books, strict=True)
+            if book != watch.start
+        },
+    )
     built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(saved))
     built["sum"] = _sum(built)
     return built
@@ -209,11 +221,15 @@ def _state(contract: Contract, saved: Saved) -> State:
             call.label, read_json(call.args), call.batch, tuple(call.before), tuple(call.behind), tuple(call.moved),
             tuple(call.took), call.epoch, tuple(bound), call.uncertain, tuple(call.slots),
             call.key, tuple(_held(held, value) for held in call.held),
+            tuple(call.shut),
         )  # fmt: skip
     return State(
         cursors=tuple(saved.cursors), movers=tuple(saved.movers), facts=int(saved.facts, 16), data=tuple(saved.data),
         registers=registers or EMPTY, open=calls or EMPTY, at=saved.at, serial=saved.serial,
         more=NOTHING if rest == NOTHING else rest,
+        books=tuple(
+            read_json(saved.books[watch.id]) if watch.id in saved.books else watch.start for watch in contract.watches
+        ),
     )  # fmt: skip
 
 
@@ -257,6 +273,13 @@ def _check(contract: Contract, state: State) -> None:
     asked |= {id for stands in state.more.standing for id in stands.asks}
     if (asked | state.more.shut) - contract.askers.keys() or state.more.issued < 0:
         wrong.append("a ticket that no approval gives out")
+    wrong += [
+        "a book that no rule keeps"
+        for watch, book in zip(contract.watches, state.books, strict=True)
+        if not watch.fits(book)
+    ][:1]
+    if any(not 0 <= number < len(contract.watches) for call in state.open.values() for number in call.shut):
+        wrong.append("a call that a rule refused which does not exist")
     if state.at < 0 or state.at != state.at or state.serial < 0:
         wrong.append("a time that no session has")
     if wrong:

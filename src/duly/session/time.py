@@ -8,6 +8,7 @@ from duly.machine.contract import Contract
 from duly.machine.ir import More, State
 from duly.values.plain import Malformed
 
+from .books import renewed as books_renewed
 from .park import expired
 
 FOREVER: Final = 1e15
@@ -60,7 +61,10 @@ def renewed(contract: Contract, state: State, *, run: bool) -> State:
         changes["tally"] = {}
     if more.over in {f"halted for this {end}" for end in ends}:
         changes["over"] = None
-    return structs.replace(state, data=data, facts=facts, more=structs.replace(more, **changes))
+    books = state.books
+    if contract.watches:
+        books = books_renewed(contract, books, ends)
+    return structs.replace(state, data=data, facts=facts, books=books, more=structs.replace(more, **changes))
 
 
 def began(contract: Contract, more: More, scope: str, epoch: tuple[int, int]) -> bool:

@@ -79,12 +79,14 @@ class Explanation(Protocol):
 
 class Allowed(Struct, frozen=True):
     """``payload`` is what is to run (defaults filled, edits taken); ``recorded`` holds the stored result where a
-    finished call is answered from the record (``replayed`` is then true). ``id`` is the call's number."""
+    finished call is answered from the record (``replayed`` is then true). ``id`` is the call's number; ``noted`` is
+    what was found beside it: by rules in shadow, or of what was not done in time."""
 
     payload: Any = None
     recorded: Any = None
     replayed: bool = False
     id: str | None = None
+    noted: tuple[Reason, ...] = ()
 
     word = "allowed"
     reasons = ()
@@ -101,7 +103,8 @@ class Refusal(Struct, frozen=True, eq=False):
 
     ``reasons`` are all of them, ``legal`` the acts that are legal instead, ``repair`` what would make this act legal;
     ``halted`` says that acts are blocked from now on; ``finding`` marks what is said of something that has happened.
-    They are the fields ``given``, ``instead``, ``mend``, or worked out by ``why`` when they are read.
+    ``noted`` is what was found beside it. Reasons, legal acts and repair are the fields ``given``, ``instead`` and
+    ``mend``, or worked out by ``why`` when they are read.
     """
 
     given: tuple[Reason, ...] = ()
@@ -111,6 +114,7 @@ class Refusal(Struct, frozen=True, eq=False):
     ticket: str | None = None
     instead: tuple[Legal, ...] = ()
     mend: Repair | None = None
+    noted: tuple[Reason, ...] = ()
 
     __match_args__ = ("reasons",)
     word = "violation"
@@ -157,7 +161,7 @@ class Refusal(Struct, frozen=True, eq=False):
         return self
 
     def _values(self) -> tuple[Any, ...]:
-        return self.reasons, None, self.halted, self.finding, self.ticket, self.legal, self.repair
+        return self.reasons, None, self.halted, self.finding, self.ticket, self.legal, self.repair, self.noted
 
 
 class NeedsApproval(Refusal, frozen=True, eq=False):

@@ -1,0 +1,193 @@
+"""Sums of amounts: exact decimals, kept per unit, given back by the act that the rule names."""
+
+from decimal import Context, Decimal, InvalidOperation
+from typing import Any, ClassVar, Final
+
+from msgspec import Struct
+
+from duly.values.expr import UNSET
+
+from ..terms import Rule
+from .member import Act, Field, Member, at, key_of
+from .watch import Book, Refusal, Watch, no_limit, unsure
+
+EXACT: Final = Context(prec=2000)
+"""Digits within which sums are exact; a longer amount is no amount."""
+DIGITS: Final = 600
+
+
+class Back(Struct, frozen=True):
+    """The act that gives room back once it has succeeded, and the field by which it names the call it refers to."""
+
+    of: Member
+    call: Field
+
+
+def amount_of(value: Any) -> Decimal | None:
+    """The exact decimal that a value is, a plain decimal text included; None for what is no finite number."""
+    kind = type(value)
+    if kind is int:
+        return Decimal(value) if abs(value) < 10**DIGITS else None
+    if kind is float:
+        value = repr(value)
+    elif kind is Decimal:
+        return _bounded(value)
+    elif kind is not str or not _plain(value):
+        return None
+    try:
+        return _bounded(Decimal(value))
+    except InvalidOperation:
+        return None
+
+
+def _plain(text: str) -> bool:
+    body = text.removeprefix("-")
+    return body.replace(".", "", 1).isdecimal() and body.isascii() and body[:1] != "." and body[-1:] != "."
+
+
+def _bounded(value: Decimal) -> Decimal | None:
+    if not value.is_finite():
+        return None
+    digits = value.as_tuple()
+    exponent = digits.exponent
+    return value if isinstance(exponent, int) and abs(exponent) + len(digits.digits) <= DIGITS else None
+
+
+class AtMostTotal(Watch):
+    """The sum of ``field`` over admitted acts stays within ``limits`` (by unit; "" without units).
+
+    ``reserve`` is set aside where the act names no amount of its own, and ``settle`` is the field of the result that
+    replaces what was set aside. With ``each`` the limit is one on every single act.
+    """
+
+    counts = True
+    start: ClassVar[Book] = {"total": {}, "open": {}}
+
+    def __init__(
+        self,
+        rule: Rule,
+        of: Member,
+        field: Field | None,
+        limits: dict[str, Decimal | str],
+        *,
+        units: Field | None = None,
+        back: Back | None = None,
+        reserve: Decimal | None = None,
+        settle: Field | None = None,
+        each: bool = False,
+    ) -> None:
+        super().__init__(rule, of, *([back.of] if back is not None else []))
+        self.of, self.field, self.limits, self.units = of, field, limits, units
+        self.gives, self.reserve, self.settles, self.each = back, reserve, settle, each
+
+    def _amount(self, act: Act) -> Decimal | None:
+        if self.reserve is not None:
+            return self.reserve
+        assert self.field is not None
+        known = act.known.get(self.field, UNSET)
+        if known is UNSET:
+            known = act.known[self.field] = amount_of(at(self.field, act.args))
+        amount: Decimal | None = known
+        return amount
+
+    def _unit(self, act: Act) -> str | None:
+        if self.units is None:
+            return ""
+        unit = at(self.units, act.args)
+        return unit if type(unit) is str and unit in self.limits else None
+
+    def refuse(self, book: Book, act: Act) -> Refusal | None:
+        judged = self.of.takes(act)
+        if judged is None:
+            return unsure(self.of, act)
+        if not judged:
+            return None
+        amount = self._amount(act)
+        name = self.field.text if self.field is not None else "amount"
+        if amount is None:
+            return Refusal("amount", f"`{name}` of `{act.label}` is no finite number", "give it as a plain number")
+        if amount < 0:
+            return Refusal("amount", f"`{name}` of `{act.label}` is below zero", "amounts are not negative")
+        unit = self._unit(act)
+        if unit is None:
+            assert self.units is not None
+            message = f"`{self.units.text}` of `{act.label}` names no unit that has a limit"
+            return Refusal("unit", message, f"units are {', '.join(sorted(self.limits))}")
+        taken = Decimal(0) if self.each else self.taken(book, unit)
+        limit = self.limits[unit]
+        if isinstance(limit, str):
+            known = amount_of(act.values.get("facts", {}).get(limit))
+            if known is None or known < 0:
+                return no_limit(limit, act)
+            limit = known
+        if EXACT.add(taken, amount) <= limit:
+            return None
+        what = f" {unit}" if unit else ""
+        left = max(EXACT.subtract(limit, taken), Decimal(0))
+        where = "" if self.scope == "session" else f" in this {self.scope}"
+        message = f"`{act.label}` asks for {amount:f}{what}, and {left:f} of {limit:f}{what} are left{where}"
+        if self.each:
+            message = f"`{act.label}` asks for {amount:f}{what}, and at most {limit:f}{what} are allowed at once"
+        return Refusal("amount", message, "ask for less" if left else "do not ask for more")
+
+    def taken(self, book: Book, unit: str) -> Decimal:
+        """What is used up of one unit, calls included that have not ended."""
+        total = amount_of(book["total"].get(unit, 0)) or Decimal(0)
+        for entry in book["open"].values():
+            if entry[0] == unit:
+                total = EXACT.add(total, amount_of(entry[1]) or Decimal(0))
+        return total
+
+    def admit(self, book: Book, act: Act) -> Book:
+        if self.each or self.of.takes(act) is not True:
+            return book
+        amount, unit = self._amount(act), self._unit(act)
+        if amount is None or unit is None or amount < 0:
+            return book  # it ran all the same, and nobody can say how much it was
+        if act.id is None:
+            return self._added(book, unit, amount)
+        return {**book, "open": {**book["open"], act.id: [unit, f"{amount:f}"]}}
+
+    def back(self, book: Book, act: Act) -> Book:
+        return self._without(book, act.id)
+
+    def win(self, book: Book, act: Act, result: Any) -> Book:
+        if self.gives is not None and self.gives.of.takes(act) is True:
+            book = self._given(book, act)
+        if act.id not in book["open"]:
+            return book
+        unit, amount = book["open"][act.id]
+        told = amount_of(at(self.settles, act.args, result)) if self.settles is not None else None
+        spent = told if told is not None and told >= 0 else amount_of(amount) or Decimal(0)
+        book = self._added(self._without(book, act.id), unit, spent)
+        if self.gives is None:
+            return book
+        return {**book, "past": {**book.get("past", {}), key_of(act.id): [unit, f"{spent:f}"]}}
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
+        return self.win(book, act, result)
+
+    def _given(self, book: Book, act: Act) -> Book:
+        """Room comes back once for each act that is referred to."""
+        assert self.gives is not None
+        key = key_of(at(self.gives.call, act.args))
+        past = book.get("past", {})
+        if key is None or key not in past:
+            return book
+        unit, amount = past[key]
+        rest = {name: entry for name, entry in past.items() if name != key}
+        given = amount_of(amount) or Decimal(0)
+        return {**self._added(book, unit, -given), "past": rest}
+
+    def _added(self, book: Book, unit: str, amount: Decimal) -> Book:
+        total = EXACT.add(amount_of(book["total"].get(unit, 0)) or Decimal(0), amount)
+        return {**book, "total": {**book["total"], unit: f"{total:f}"}}
+
+    def _without(self, book: Book, id: str | None) -> Book:
+        if id not in book["open"]:
+            return book
+        return {**book, "open": {key: entry for key, entry in book["open"].items() if key != id}}
+
+    def shut(self, book: Book, label: str, now: float) -> bool:
+        # amounts may be zero, so that only a sum above the limit shuts
+        return False

@@ -1,0 +1,252 @@
+"""Rules about order: what must come before, what may not come after, what must be near."""
+
+from typing import Any, ClassVar
+
+from ..terms import Rule
+from .member import Act, Member
+from .watch import Book, Refusal, Watch, earlier, seen, unsure
+
+
+class Precede(Watch):
+    """``then`` needs an earlier success of ``first`` (with ``on: called``: an earlier admission)."""
+
+    start: ClassVar[Book] = {"won": []}
+
+    def __init__(self, rule: Rule, first: Member, then: Member) -> None:
+        super().__init__(rule, first, then)
+        self.first, self.then, self.called = first, then, rule.on == "called"
+
+    def refuse(self, book: Book, act: Act) -> Refusal | None:
+        judged = self.then.takes(act)
+        if judged is None or self.first.takes(act) is None:
+            return unsure(self.then if judged is None else self.first, act)
+        if not judged or earlier(book["won"], act.batch) or any(b != act.batch for b in book.get("open", {}).values()):
+            return None
+        message = f"`{act.label}` needs an earlier `{self.first.shown}`"
+        sibling = bool(book["won"])
+        help = (
+            "wait for the answer, then ask in a new message" if sibling else f"`{self.first.shown}` must succeed first"
+        )
+        return Refusal("order", message, help, tuple(sorted(self.first.labels)))
+
+    def admit(self, book: Book, act: Act) -> Book:
+        if not self.called or self.first.takes(act) is not True:
+            return book
+        return {**book, "open": {**book.get("open", {}), str(act.id): act.batch}}
+
+    def back(self, book: Book, act: Act) -> Book:
+        return _closed(book, act.id) if self.called else book
+
+    def win(self, book: Book, act: Act, result: Any) -> Book:
+        if self.first.takes(act) is not True:
+            return book
+        won = seen(book["won"], act.batch)
+        book = _closed(book, act.id) if self.called else book
+        return book if won is book["won"] else {**book, "won": won}
+
+    def shut(self, book: Book, label: str, now: float) -> bool:
+        return self.then.labels.get(label) == () and not book["won"] and not book.get("open")
+
+    def needs(self, book: Book, label: str) -> tuple[str, ...]:
+        return tuple(sorted(self.first.labels)) if not book["won"] and label in self.then.labels else ()
+
+    def state(self, book: Book) -> str:
+        return "satisfied" if book["won"] else "open"
+
+
+class NeverAfter(Watch):
+    """``never`` is refused once an ``after`` was admitted earlier (with ``on: returned``: once one succeeded)."""
+
+    start: ClassVar[Book] = {"done": False, "open": []}
+
+    def __init__(self, rule: Rule, never: Member, after: Member) -> None:
+        super().__init__(rule, never, after)
+        self.never, self.after, self.returned = never, after, rule.on == "returned"
+
+    def refuse(self, book: Book, act: Act) -> Refusal | None:
+        judged, trigger = self.never.takes(act), self.after.takes(act)
+        if judged is None or trigger is None:
+            return unsure(self.never if judged is None else self.after, act)
+        if judged and (book["done"] or book["open"]):
+            return Refusal("order", f"`{act.label}` may not come after `{self.after.shown}`", "do without it")
+        return None
+
+    def admit(self, book: Book, act: Act) -> Book:
+        if book["done"] or self.returned or self.after.takes(act) is not True:
+            return book
+        if act.id is None:
+            return {"done": True, "open": []}
+        return {**book, "open": [*book["open"], act.id]}
+
+    def back(self, book: Book, act: Act) -> Book:
+        return {**book, "open": [each for each in book["open"] if each != act.id]} if act.id in book["open"] else book
+
+    def win(self, book: Book, act: Act, result: Any) -> Book:
+        return book if book["done"] or self.after.takes(act) is not True else {"done": True, "open": []}
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
+        return self.win(book, act, result)
+
+    def shut(self, book: Book, label: str, now: float) -> bool:
+        return self.never.labels.get(label) == () and bool(book["done"] or book["open"])
+
+
+class Exclusive(Watch):
+    """Of several members, only one may occur; a call that is two of them never may."""
+
+    start: ClassVar[Book] = {"done": [], "open": {}}
+
+    def __init__(self, rule: Rule, *members: Member) -> None:
+        super().__init__(rule, *members)
+        self.members = members
+
+    def _which(self, act: Act) -> list[int] | None:
+        found = []
+        for number, member in enumerate(self.members):
+            answer = member.takes(act)
+            if answer is None:
+                return None
+            if answer:
+                found.append(number)
+        return found
+
+    def refuse(self, book: Book, act: Act) -> Refusal | None:
+        mine = self._which(act)
+        if mine is None:
+            return unsure(next(m for m in self.members if m.takes(act) is None), act)
+        if len(mine) > 1:
+            names = " and ".join(f"`{self.members[number].shown}`" for number in mine)
+            return Refusal("exclusive", f"`{act.label}` is {names} at once, which exclude each other", "do one of them")
+        others = {*book["done"], *book["open"].values()} - {*mine}
+        if mine and others:
+            other = self.members[min(others)].shown
+            return Refusal("exclusive", f"`{act.label}` and `{other}` exclude each other", "do without it")
+        return None
+
+    def admit(self, book: Book, act: Act) -> Book:
+        mine = self._which(act)
+        if not mine or mine[0] in book["done"]:
+            return book
+        if act.id is None:
+            return {**book, "done": [*book["done"], mine[0]]}
+        return {**book, "open": {**book["open"], act.id: mine[0]}}
+
+    def back(self, book: Book, act: Act) -> Book:
+        return _closed(book, act.id)
+
+    def win(self, book: Book, act: Act, result: Any) -> Book:
+        mine = self._which(act)
+        if not mine:
+            return book
+        book = _closed(book, act.id)
+        return book if mine[0] in book["done"] else {**book, "done": [*book["done"], mine[0]]}
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
+        return self.win(book, act, result)
+
+    def shut(self, book: Book, label: str, now: float) -> bool:
+        mine = [number for number, member in enumerate(self.members) if member.labels.get(label) == ()]
+        taken = {*book["done"], *book["open"].values()}
+        return len(mine) > 1 or (len(mine) == 1 and bool(taken - {*mine}))
+
+
+class Adjacent(Watch):
+    """``then`` is refused unless the last admitted act is a ``first`` that has succeeded."""
+
+    start: ClassVar[Book] = {"last": None, "won": False, "batch": None}
+    everywhere = True
+
+    def __init__(self, rule: Rule, first: Member, then: Member) -> None:
+        super().__init__(rule, first, then)
+        self.first, self.then = first, then
+
+    def refuse(self, book: Book, act: Act) -> Refusal | None:
+        judged = self.then.takes(act)
+        if judged is None or self.first.takes(act) is None:
+            return unsure(self.then if judged is None else self.first, act)
+        if not judged or (book["won"] and (act.batch is None or book["batch"] != act.batch)):
+            return None
+        message = f"`{act.label}` must come right after `{self.first.shown}`, once that has succeeded"
+        return Refusal(
+            "order", message, f"`{self.first.shown}` must be the act before it", tuple(sorted(self.first.labels))
+        )
+
+    def admit(self, book: Book, act: Act) -> Book:
+        mine = self.first.takes(act) is True
+        # what the last act was before, should this one not have happened
+        before = {key: book.get(key) for key in ("last", "won", "batch", "mine")}
+        if act.id is None:
+            return {"last": None, "won": mine, "batch": act.batch, "mine": mine}
+        return {"last": act.id, "won": False, "batch": act.batch, "mine": mine, "before": before}
+
+    def back(self, book: Book, act: Act) -> Book:
+        if book["last"] != act.id or "before" not in book:
+            return book
+        return {key: value for key, value in book["before"].items() if value is not None or key != "mine"}
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
+        return book
+
+    def win(self, book: Book, act: Act, result: Any) -> Book:
+        if book["last"] != act.id or act.id is None or not book.get("mine"):
+            return book
+        return {"last": act.id, "won": True, "batch": act.batch, "mine": True}
+
+    def shut(self, book: Book, label: str, now: float) -> bool:
+        return self.then.labels.get(label) == () and not book["won"]
+
+    def needs(self, book: Book, label: str) -> tuple[str, ...]:
+        return tuple(sorted(self.first.labels)) if label in self.then.labels and not book["won"] else ()
+
+
+class Between(Watch):
+    """``of`` is refused outside a success of ``begin`` and the next admitted ``finish``."""
+
+    start: ClassVar[Book] = {"won": [], "shut": []}
+
+    def __init__(self, rule: Rule, of: Member, begin: Member, finish: Member) -> None:
+        super().__init__(rule, of, begin, finish)
+        self.of, self.begin, self.finish = of, begin, finish
+
+    def refuse(self, book: Book, act: Act) -> Refusal | None:
+        for member in (self.of, self.begin, self.finish):
+            if member.takes(act) is None:
+                return unsure(member, act)
+        if not self.of.takes(act) or (earlier(book["won"], act.batch) and not book["shut"]):
+            return None
+        message = f"`{act.label}` belongs between `{self.begin.shown}` and `{self.finish.shown}`"
+        return Refusal(
+            "order", message, f"`{self.begin.shown}` must have succeeded first", tuple(sorted(self.begin.labels))
+        )
+
+    def admit(self, book: Book, act: Act) -> Book:
+        if self.finish.takes(act) is not True or not book["won"]:
+            return book
+        return {"won": [], "shut": []} if act.id is None else {**book, "shut": [*book["shut"], act.id]}
+
+    def back(self, book: Book, act: Act) -> Book:
+        return {**book, "shut": [each for each in book["shut"] if each != act.id]} if act.id in book["shut"] else book
+
+    def win(self, book: Book, act: Act, result: Any) -> Book:
+        if self.finish.takes(act) is True and act.id in book["shut"]:
+            return {"won": [], "shut": []}
+        if self.begin.takes(act) is True:
+            # what was still ending before this began has ended
+            return {"won": [act.batch] if book["shut"] else seen(book["won"], act.batch), "shut": []}
+        return book
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
+        return {"won": [], "shut": []} if act.id in book["shut"] else book
+
+    def shut(self, book: Book, label: str, now: float) -> bool:
+        return self.of.labels.get(label) == () and (not book["won"] or bool(book["shut"]))
+
+    def needs(self, book: Book, label: str) -> tuple[str, ...]:
+        return tuple(sorted(self.begin.labels)) if self.shut(book, label, 0.0) else ()
+
+
+def _closed(book: Book, id: str | None) -> Book:
+    open = book.get("open")
+    if not open or id not in open:
+        return book
+    return {**book, "open": {key: value for key, value in open.items() if key != id}}

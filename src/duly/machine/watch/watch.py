@@ -1,0 +1,142 @@
+"""What every rule with a book can do. A book is a plain value that is never changed in place; the same for all runs.
+
+What permits is learnt from successes, what forbids or uses up from admissions; an admission that is known not to have
+happened is taken back. So a book holds what is sure, and under the ids of open calls what may still be taken back.
+"""
+
+from typing import Any, ClassVar
+
+from msgspec import Struct
+
+from ..terms import Rule
+from .member import Act, Member
+
+Book = Any
+
+
+class Refusal(Struct, frozen=True):
+    """Why an act is refused: the ``kind`` of a reason, and its words. After ``wait`` seconds it would not be."""
+
+    kind: str
+    message: str
+    help: str
+    expected: tuple[str, ...] = ()
+    wait: float | None = None
+
+
+class Owed(Struct, frozen=True):
+    """What is still to be done, or was not done in time."""
+
+    kind: str
+    message: str
+    help: str
+    expected: tuple[str, ...] = ()
+
+
+class Watch:
+    """One rule over the acts and successes of ``labels``; ``everywhere`` says that it looks at every act.
+
+    ``timed`` says that time alone changes its book; ``counts`` that it takes in whatever ran, also what it refused.
+    """
+
+    timed = False
+    counts = False
+    everywhere = False
+    start: ClassVar[Book] = {}
+
+    def __init__(self, rule: Rule, *members: Member) -> None:
+        self.rule = rule
+        self.id = rule.id
+        self.scope = rule.scope
+        self.labels = frozenset(label for member in members for label in member.labels)
+
+    def refuse(self, book: Book, act: Act) -> Refusal | None:
+        """Why the act is refused before it happens; None where it is not."""
+        return None
+
+    def admit(self, book: Book, act: Act) -> Book:
+        """An act was admitted (what is said has succeeded at once, and ``win`` follows)."""
+        return book
+
+    def back(self, book: Book, act: Act) -> Book:
+        """An admitted call is known not to have happened."""
+        return book
+
+    def win(self, book: Book, act: Act, result: Any) -> Book:
+        """A call has succeeded, or a message was received; ``act.batch`` is the call's batch."""
+        return book
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
+        """A call has happened, and is no success: what it used up stays used up, what it would permit it does not."""
+        return self.back(book, act)
+
+    def breach(self, book: Book, act: Act, result: Any) -> Refusal | None:
+        """What is wrong with a result that has come."""
+        return None
+
+    def lapse(self, book: Book, now: float) -> tuple[Book, list[Owed]]:
+        """What was to be done before now."""
+        return book, []
+
+    def owed(self, book: Book) -> list[Owed]:
+        """What is still to be done when the session ends."""
+        return []
+
+    def shut(self, book: Book, label: str, now: float) -> bool:
+        """Whether every act of this name is refused now, whatever its arguments."""
+        return False
+
+    def fits(self, book: Book) -> bool:
+        """Whether a value that comes from outside can be a book of this rule."""
+        return type(book) is dict and all(
+            name in book and type(book[name]) is type(value)
+            for name, value in self.start.items()
+            if value is not None and type(value) is not bool
+        )
+
+    def waits(self, book: Book, label: str, now: float) -> float | None:
+        """The seconds after which time alone lets an act of this name by; None where it does not."""
+        return None
+
+    def says(self, book: Book, label: str) -> str:
+        """The condition under which an act of this name is admitted, in words; empty where there is none."""
+        return ""
+
+    def needs(self, book: Book, label: str) -> tuple[str, ...]:
+        """The names one of which must succeed before an act of this name is legal; empty where none helps."""
+        return ()
+
+    def state(self, book: Book) -> str:
+        """``satisfied``, ``violated`` or ``open``."""
+        return "open" if self.owed(book) else "satisfied"
+
+
+def unsure(member: Member, act: Act) -> Refusal:
+    """An act of which nobody can say whether a rule is about it."""
+    message = f"whether a rule about `{member.shown}` means this `{act.label}` cannot be worked out"
+    return Refusal("unknown", message, "correct the arguments")
+
+
+def whole(limit: int | str, act: Act) -> int | None:
+    """A limit, or what the fact of that name holds now, if that is a whole number from 0."""
+    if type(limit) is int:
+        return limit
+    found = act.values.get("facts", {}).get(limit)
+    return found if type(found) is int and found >= 0 else None
+
+
+def no_limit(limit: object, act: Act) -> Refusal:
+    """The refusal where nobody knows how much is allowed."""
+    return Refusal("unknown", f"the fact `{limit}`, which limits `{act.label}`, is no number", "learn the fact first")
+
+
+def seen(batches: list[Any], batch: str | None) -> list[Any]:
+    """The batches in which something has succeeded: two different ones are as good as all of them."""
+    if batch in batches or None in batches or len(batches) > 1:
+        return batches
+    return [*batches, batch]
+
+
+def earlier(batches: list[Any], batch: str | None) -> bool:
+    """Whether something succeeded outside of this batch: siblings permit nothing."""
+    return bool(batches) and (batch is None or any(each != batch for each in batches))

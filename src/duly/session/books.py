@@ -1,0 +1,190 @@
+"""The books of rules: asked before an act, moved by what was admitted, given back, won, or has lapsed."""
+
+from typing import Any
+
+from msgspec import structs
+
+from duly.machine.approvals import Asker
+from duly.machine.contract import Contract
+from duly.machine.ir import NOTHING, Open, Plan, State
+from duly.machine.watch.member import Act
+from duly.machine.watch.watch import Owed, Refusal, Watch
+from duly.values.event import Called, Sent
+from duly.values.verdict import Reason
+
+Judged = tuple[list[Reason], tuple[int, ...], list[Reason], list[Asker]]
+
+
+def facts(contract: Contract, state: State) -> dict[str, Any]:
+    """The facts that conditions see: those of the contract, and what was learnt."""
+    if not contract.learns:
+        return contract.terms.facts
+    learnt = {
+        name: state.books[number]["value"] for number, name in contract.learns if "value" in state.books[number]
+    }
+    return {**contract.terms.facts, **learnt}
+
+
+def act_of(contract: Contract, state: State, label: str, args: Any, id: str | None, batch: str | None) -> Act:
+    """An act as rules see it."""
+    values = {"facts": facts(contract, state), "registers": state.registers}
+    return Act(label, args, state.at, batch, id, values, {})
+
+
+def judged(contract: Contract, state: State, plan: Plan, act: Act) -> Judged:
+    """What the rules with books say of an act: why it is refused, which rules said no, what rules in shadow would have
+    said, and which caps ask a person instead."""
+    refused: list[Reason] = []
+    noted: list[Reason] = []
+    asks: list[Asker] = []
+    shut: tuple[int, ...] = ()
+    for number in plan.watches:
+        watch = contract.watches[number]
+        refusal = watch.refuse(state.books[number], act)
+        if refusal is None:
+            continue
+        if not watch.counts:
+            shut += (number,)
+        rule = watch.rule
+        if rule.mode == "shadow":
+            noted.append(reason_of(watch, refusal, act.label, state))
+        elif watch.id in contract.askers and refusal.kind in ("count", "amount"):
+            asks.append(contract.askers[watch.id])
+        else:
+            refused.append(reason_of(watch, refusal, act.label, state))
+    return refused, shut, noted, asks
+
+
+def reason_of(watch: Watch, refusal: Refusal | Owed, label: str, state: State) -> Reason:
+    rule = watch.rule
+    got = f"!{label}" if isinstance(refusal, Refusal) else label
+    return Reason(
+        watch.id, refusal.kind, refusal.message, got=got, expected=refusal.expected, help=refusal.help,
+        span=rule.span, severity=rule.severity, follow_on=watch.id in state.more.found,
+    )  # fmt: skip
+
+
+def admitted(contract: Contract, state: State, plan: Plan, act: Act, shut: tuple[int, ...]) -> tuple[Any, ...]:
+    """The books after an admission; a rule that said no goes on as if the act had not happened."""
+    books = state.books
+    fresh: list[Any] | None = None
+    for number in plan.watches:
+        if number in shut:
+            continue
+        watch, book = contract.watches[number], books[number]
+        after = watch.admit(book, act)
+        if act.id is None:
+            after = watch.win(after, act, None)
+        if after is not book:
+            if fresh is None:
+                fresh = list(books)
+            fresh[number] = after
+    return books if fresh is None else tuple(fresh)
+
+
+def ended(contract: Contract, state: State, identity: str, call: Open, how: str, result: Any = None) -> State:
+    """The books after a call has ended: ``won``, ``spent`` (it happened, and is no success) or given ``back``."""
+    plan = contract.acts.get(call.label)
+    if plan is None or not plan.watches:
+        return state
+    act = act_of(contract, state, call.label, call.args, identity, call.batch)
+    fresh: list[Any] | None = None
+    for number in plan.watches:
+        if number in call.shut:
+            continue
+        watch, book = contract.watches[number], state.books[number]
+        if how == "won":
+            after = watch.win(book, act, result)
+        else:
+            after = watch.spent(book, act, result) if how == "spent" else watch.back(book, act)
+        if after is not book:
+            if fresh is None:
+                fresh = list(state.books)
+            fresh[number] = after
+    return state if fresh is None else structs.replace(state, books=tuple(fresh))
+
+
+def breaches(contract: Contract, state: State, identity: str, call: Open, result: Any) -> list[Reason]:
+    """What is wrong with a result, by the rules about results."""
+    plan = contract.acts.get(call.label)
+    if plan is None or not plan.ensured:
+        return []
+    act = act_of(contract, state, call.label, call.args, identity, call.batch)
+    found = []
+    for number in plan.ensured:
+        watch = contract.watches[number]
+        refusal = watch.breach(state.books[number], act, result)
+        if refusal is not None:
+            reason = reason_of(watch, refusal, call.label, state)
+            found.append(structs.replace(reason, got=f"?{call.label}"))
+    return found
+
+
+def heard(contract: Contract, state: State, watches: tuple[int, ...], label: str, payload: Any) -> State:
+    """The books after a message was received, which has succeeded with that."""
+    act = act_of(contract, state, label, payload if type(payload) is dict else {}, None, None)
+    fresh: list[Any] | None = None
+    for number in watches:
+        watch, book = contract.watches[number], state.books[number]
+        after = watch.win(watch.admit(book, act), act, None)
+        if after is not book:
+            if fresh is None:
+                fresh = list(state.books)
+            fresh[number] = after
+    return state if fresh is None else structs.replace(state, books=tuple(fresh))
+
+
+def lapsed(contract: Contract, state: State) -> tuple[State, list[Reason]]:
+    """What was to be done before now, once: then it is no longer owed."""
+    found: list[Reason] = []
+    books = state.books
+    for number in contract.timed:
+        watch, book = contract.watches[number], books[number]
+        if book is watch.start:
+            continue
+        after, late = watch.lapse(book, state.at)
+        if after is not book:
+            books = (*books[:number], after, *books[number + 1 :])
+        found += [reason_of(watch, owed, "elapsed", state) for owed in late]
+    if books is not state.books:
+        names = state.more.found | {reason.rule for reason in found}
+        state = structs.replace(state, books=books, more=structs.replace(state.more, found=names))
+    return state, found
+
+
+def renewed(contract: Contract, books: tuple[Any, ...], ends: tuple[str, ...]) -> tuple[Any, ...]:
+    """The books once a turn, or a turn and a run, begins anew."""
+    if not any(watch.scope in ends for watch in contract.watches):
+        return books
+    return tuple(
+        watch.start if watch.scope in ends else book for watch, book in zip(contract.watches, books, strict=True)
+    )
+
+
+def owed(contract: Contract, state: State) -> list[Reason]:
+    """What rules still want done when the session ends."""
+    return [
+        reason_of(watch, each, "closed", state)
+        for watch, book in zip(contract.watches, state.books, strict=True)
+        for each in watch.owed(book)
+    ]
+
+
+def everywhere(contract: Contract, state: State, event: Called | Sent, args: Any, identity: str | None) -> State:
+    """The books of rules that look at every act, after one that no plan knows."""
+    if not contract.everywhere:
+        return state
+    act = act_of(contract, state, str(event.label), args, identity, event.batch)
+    books = list(state.books)
+    for number in contract.everywhere:
+        watch = contract.watches[number]
+        books[number] = watch.admit(books[number], act)
+    return structs.replace(state, books=tuple(books))
+
+
+def noticed(state: State, reasons: list[Reason]) -> State:
+    """The state once rules in shadow have spoken: their next word is a follow-on."""
+    if not reasons:
+        return state
+    more = state.more if state.more is not NOTHING else NOTHING
+    return structs.replace(state, more=structs.replace(more, found=more.found | {r.rule for r in reasons}))
