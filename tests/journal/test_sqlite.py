@@ -211,6 +211,74 @@ def _append(journal, number):
                 continue
 
 
+def _append_elsewhere(path, index):
+    """What another process does that opens the journal, records something and closes it."""
+    process = get_context("spawn").Process(target=_append_once, args=(path, index))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+
+
+def _append_once(path, index):
+    journal = open_journal(path)
+    journal.append("s", [note(index)], expected=index)
+    journal.close()
+
+
+def _in_a_thread(path, journal):
+    thread = Thread(target=journal.append, args=("s", [note(1)]), kwargs={"expected": 1})
+    thread.start()
+    thread.join()
+
+
+def _opened_again(path, journal):
+    open_journal(path).append("s", [note(1)], expected=1)
+
+
+def _opened_to_read(path, journal):
+    journal.append("s", [note(1)], expected=1)
+    open_journal(path, readonly=True).close()
+
+
+@pytest.mark.parametrize("use", [_in_a_thread, _opened_again, _opened_to_read])
+def test_journal_that_is_used_twice_in_a_process_keeps_what_it_records_after_another_process_has_left(tmp_path, use):
+    path = str(tmp_path / "j.sqlite")
+    journal = open_journal(path)
+    journal.note("s", META)
+    journal.append("s", [note(0)], expected=0)
+    use(path, journal)
+    _append_elsewhere(path, 2)
+    journal.append("s", [note(3)], expected=3)
+    _append_elsewhere(path, 4)
+    assert [record.index for record in journal.read("s")] == [0, 1, 2, 3, 4]
+    journal.check()
+
+
+def test_child_of_a_fork_keeps_what_it_records_after_its_parent_has_left(tmp_path):
+    path = str(tmp_path / "j.sqlite")
+    journal = open_journal(path)
+    journal.note("s", META)
+    journal.append("s", [note(0)], expected=0)
+    (mine, yours), (go, wait) = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            journal.append("s", [note(1)], expected=1)
+            os.write(yours, b".")
+            os.read(go, 1)
+            journal.append("s", [note(3)], expected=3)
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    os.close(yours)
+    assert os.read(mine, 1) == b"."
+    journal.close()
+    _append_elsewhere(path, 2)
+    os.write(wait, b".")
+    assert os.waitpid(child, 0)[1] == 0
+    assert [record.index for record in open_journal(path).read("s")] == [0, 1, 2, 3]
+
+
 def test_connections_of_threads_that_ended_are_closed(tmp_path):
     journal = SqliteJournal(str(tmp_path / "j.sqlite"))
     for _ in range(3):

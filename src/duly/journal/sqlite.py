@@ -19,7 +19,7 @@ from duly.values.plain import Malformed, write_json
 from .journal import Conflict, JournalError, Level, unfit, unnoted
 from .memory import ordered, summary, until_reused
 from .record import Meta, Record, Saved, Summary, found_in, read_record, write_record
-from .sqlite_file import connect, create, told
+from .sqlite_file import connect, create, hold, told
 
 _PAGE: Final = 256
 """Records that are read at a time, so that a long history needs no memory and holds up no writer."""
@@ -65,6 +65,7 @@ class SqliteJournal:
         self._readonly = readonly
         self._numbers: dict[str, int] = {}
         self._closed = False
+        self._cut = False
         self._renew()
         if not readonly:
             create(self.path)
@@ -278,6 +279,9 @@ class SqliteJournal:
         """This thread's connection. A file that was moved or deleted is noticed: what is written there is lost."""
         if self._closed:
             raise JournalError("gone", f"the journal `{self._shown}` is closed", "open it again")
+        if self._cut:
+            message = f"`{self._shown}` was closed by the process that this one was forked from"
+            raise JournalError("gone", message, "fork before it is opened, or close it in the parent last")
         link: _Link | None = getattr(self._threads, "link", None)
         try:
             stat = os.stat(self.path)
@@ -297,13 +301,18 @@ class SqliteJournal:
 
 
 def _forked() -> None:
-    """SQLite connections must not be used, or closed, by a child: it opens its own and lets the old ones be."""
+    """SQLite connections must not be used, or closed, by a child: it opens its own and lets the old ones be.
+
+    SQLite counts in the child on locks that only its parent has, so that the child takes them here.
+    """
     for journal in list(_JOURNALS):
-        _INHERITED.extend(list(journal._links))
+        links = list(journal._links)
         link = getattr(journal._threads, "link", None)
         if link is not None:
-            _INHERITED.append(link)
+            links.append(link)
+        _INHERITED.extend(links)
         journal._renew()
+        journal._cut = bool(links) and not hold(journal.path)
     if _INHERITED:
         import ctypes
 

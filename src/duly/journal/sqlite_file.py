@@ -3,6 +3,7 @@
 Nothing is changed in a file before it is known to be a journal of duly, in a format that this duly writes.
 """
 
+import errno
 import os
 import sqlite3
 from time import monotonic, sleep
@@ -60,7 +61,7 @@ def create(path: str) -> None:
         message = f"no journal can be created at `{path}`: {_strerror(error)}"
         raise JournalError("readonly", message, "give a path that this user may write") from None
     except OSError as error:
-        kind = "full" if error.errno == _NO_SPACE else "gone"
+        kind = "full" if error.errno == errno.ENOSPC else "gone"
         message = f"no journal can be created at `{path}`: {_strerror(error)}"
         raise JournalError(kind, message, "give another path") from None  # type: ignore[arg-type]
 
@@ -91,20 +92,34 @@ def connect(path: str, *, level: Level, wait: float, readonly: bool) -> sqlite3.
 
 
 def _recognise(path: str) -> None:
-    """Looks at the header before SQLite does, which would recover or check-point the database of somebody else."""
+    """Looks at the header before the file is opened to be used, which would recover or check-point somebody else's.
+
+    SQLite itself reads it, as a file that nobody changes: it neither recovers nor locks then.
+    """
+    # INVARIANT: the process never closes a journal's file on its own. POSIX drops all locks of a process on a file as
+    # soon as it closes any descriptor of it; without them others take the log for theirs, and delete it under us.
     try:
-        with open(path, "rb") as file:
-            head = file.read(100)
+        if os.stat(path).st_size == 0:
+            return
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         kind = "gone" if isinstance(error, FileNotFoundError) else "readonly"
         message = f"`{path}` cannot be read: {_strerror(error)}"
         raise JournalError(kind, message, "see that the path exists and may be read") from None  # type: ignore[arg-type]
-    if not head:
-        return
-    if not head.startswith(b"SQLite format 3\0"):
+    try:
+        link = sqlite3.connect(f"file:{_quoted(os.path.abspath(path))}?mode=ro&immutable=1", uri=True)
+        try:
+            application = link.execute("PRAGMA application_id").fetchone()[0]
+        finally:
+            link.close()
+    except sqlite3.Error as error:
+        if _primary(error) != sqlite3.SQLITE_NOTADB:
+            raise told(error, path) from None
         message = f"`{path}` is no SQLite file; nothing was changed in it"
-        raise JournalError("foreign", message, "give the path of a journal, or of a file that does not exist yet")
-    if head[68:72] != APPLICATION.to_bytes(4, "big"):
+        help = "give the path of a journal, or of a file that does not exist yet"
+        raise JournalError("foreign", message, help) from None
+    if application != APPLICATION:
         raise _of_others(path)
 
 
@@ -164,6 +179,23 @@ def _into_wal(link: sqlite3.Connection, path: str, wait: float) -> None:
         return
 
 
+def hold(path: str) -> bool:
+    """Takes the locks by which SQLite says that a file is in use, for as long as the process lives.
+
+    False where the log is not there any more: whoever held it has closed the file.
+    """
+    import fcntl
+
+    # where these locks are is part of SQLite's file format, so that all its versions respect one another
+    for name, start, length in ((path, 0x40000002, 510), (f"{path}-shm", 128, 1)):
+        try:
+            descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+            fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, length, start)
+        except OSError:
+            return False
+    return os.path.exists(f"{path}-wal")
+
+
 def told(error: sqlite3.Error, path: str) -> JournalError:
     """What an error of SQLite means for whoever keeps a journal."""
     code = _primary(error)
@@ -197,12 +229,3 @@ def _quoted(path: str) -> str:
 
 def _strerror(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
-
-
-def _no_space() -> int:
-    import errno
-
-    return errno.ENOSPC
-
-
-_NO_SPACE: Final = _no_space()
