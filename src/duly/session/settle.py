@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
+from duly.machine.condition import Condition
 from duly.machine.contract import Contract
 from duly.machine.ir import EMPTY, NOTHING, More, Open, Plan, Row, State, Waiting
 from duly.values.event import Failed, Returned
@@ -62,6 +63,20 @@ def outcome_of(contract: Contract, call: Open, result: Any) -> str:
     conditions = contract.outcomes.get(call.label)
     if conditions is None:
         return "ok"
+    global _last
+    known = _last
+    if known[0] is contract and known[1] is call and known[2] is result:
+        return known[3]
+    outcome = _worked_out(contract, call, result, conditions)
+    _last = (contract, call, result, outcome)
+    return outcome
+
+
+_last: tuple[Any, Any, Any, str] = (None, None, None, "")
+"""The last outcome that was worked out: who decides and who records ask for the same one."""
+
+
+def _worked_out(contract: Contract, call: Open, result: Any, conditions: tuple[tuple[str, Condition], ...]) -> str:
     values = {"args": call.args, "result": result, "facts": contract.terms.facts}
     for outcome, condition in conditions:
         answer = condition(values)

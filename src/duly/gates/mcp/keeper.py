@@ -15,11 +15,11 @@ from duly.values.verdict import NeedsApproval, Reason, Verdict
 
 from ..gate import Pass
 from . import era
-from .answer import refusal, sendable, trouble
+from .answer import recorded, refusal, sendable, trouble
 from .call import Call
 from .flight import ROUNDS, Context, bare, is_question
 from .held import Held, hold, stateful
-from .key import Keys
+from .key import Keys, key_of
 from .link import Link
 from .listing import Listing, fetch
 from .people import People, decided
@@ -29,6 +29,8 @@ LISTING: Final = 60.0
 """Seconds that a server has for one page of its list of tools."""
 NEWS: Final = 1.0
 """Seconds after which a store is asked whether others have told a session something."""
+CALM: Final = 0.02
+"""Seconds after which clients are told what a call has changed, so that its answer goes first."""
 AGAIN: Final = 1.0
 """Seconds after which a list that lacks a tool is read anew."""
 
@@ -55,7 +57,6 @@ class Keeper:
         self.people = People(user)
         self._patience = patience
         self.shadow = shadow
-        self.tasks: Any = None
         self._keys = keys
         self._named = named or keys.header is not None or keys.field is not None
         self._server = server
@@ -65,6 +66,8 @@ class Keeper:
         self._stateful = stateful(contract)
         self._held: dict[str | None, Held] = {}
         self._listings: dict[str | None, tuple[Listing, float]] = {}
+        self._news: set[str | None] = set()
+        self._stirred = anyio.Event()
         self._shown: dict[str | None, tuple[Link, frozenset[str]]] = {}
 
     async def held(self, key: str | None) -> Held:
@@ -203,8 +206,7 @@ class Keeper:
         if isinstance(passed, dict):
             return passed
         if passed.replayed:
-            said = {"type": "text", "text": "answered from the record"}
-            return {"content": [said], "structuredContent": passed.recorded}
+            return recorded(passed.recorded)
         course = Call(
             held, passed, structured=listing.structured(name), ended=lambda: self._soon(link.key)
         )  # fmt: skip
@@ -221,10 +223,10 @@ class Keeper:
 
         With ``put`` False the client has been asked already and has left it open. Raises Refused.
         """
-        label = self.label(params["name"])
+        label, key = self.label(params["name"]), key_of(params)
         for _ in range(ROUNDS):
             try:
-                return await held.begin(label, ready)
+                return await held.begin(label, ready, key=key)
             except Refused as refused:
                 verdict = refused.verdict
                 waits = self.people.may(held, verdict, context) if put else None
@@ -237,7 +239,7 @@ class Keeper:
                         raise
                 else:
                     raise
-        return await held.begin(label, ready)
+        return await held.begin(label, ready, key=key)
 
     async def _prepared(
         self, held: Held, link: Link, upstream: Upstream, name: str, args: dict[str, Any]
@@ -281,8 +283,20 @@ class Keeper:
         raise await held.refuse(label, args, reason)
 
     def _soon(self, key: str | None) -> None:
-        if key in self._shown and self.tasks is not None:
-            self.tasks.start_soon(self._refreshed, key)
+        """What is legal may have changed: told once nobody waits for an answer any more."""
+        if key in self._shown:
+            self._news.add(key)
+            self._stirred.set()
+
+    async def announce(self) -> None:
+        """Tells clients of changes that calls have made, a moment after their answers have gone out."""
+        while True:
+            await self._stirred.wait()
+            await anyio.sleep(CALM)
+            self._stirred = anyio.Event()
+            news, self._news = self._news, set()
+            for key in news:
+                await self._refreshed(key)
 
     async def _refreshed(self, key: str | None) -> None:
         try:

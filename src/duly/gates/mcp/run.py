@@ -66,7 +66,7 @@ async def _run(options: Options) -> None:
         await keeper.held(fixed)
     async with anyio.create_task_group() as tasks:
         if keeper is not None:
-            keeper.tasks = tasks
+            tasks.start_soon(keeper.announce)
             if journal is not None:
                 tasks.start_soon(keeper.watch)
             if options.tell_port is not None:
