@@ -150,6 +150,31 @@ def test_call_of_a_process_that_runs_is_not_uncertain_for_others(tmp_path: Path)
     assert os.read(reader, 100) == b"[False]"
 
 
+@pytest.mark.parametrize("opened", ["before", "after"])
+def test_call_of_a_process_that_is_killed_later_is_uncertain_for_whoever_has_the_session_open(
+    tmp_path: Path, opened: str
+) -> None:
+    path = str(tmp_path / "j.sqlite")
+    gate = Gate.open(MANY, open_journal(path), "s") if opened == "before" else None
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        Gate.open(MANY, open_journal(path), "s").begin("pay", {"n": 1})
+        os.write(writer, b".")
+        sleep(60)
+        os._exit(0)
+    os.read(reader, 1)
+    gate = gate or Gate.open(MANY, open_journal(path), "s")
+    assert gate.begin("pay", {"n": 2}).verdict.word == "allowed"
+    assert [call.uncertain for call in gate.session.state.open.values()] == [False, False]
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with pytest.raises(Refused) as caught:
+        gate.begin("pay", {"n": 1})
+    assert why(caught.value.verdict) == [("call", "uncertain")]
+    assert [call.uncertain for call in gate.session.state.open.values()] == [True, False]
+
+
 def test_session_that_was_opened_before_a_fork_is_shared_with_the_child(tmp_path: Path) -> None:
     gate = Gate.open(ONCE, open_journal(str(tmp_path / "j.sqlite")), "s")
     child = os.fork()

@@ -55,7 +55,7 @@ class StoredSession(Session):
     """
 
     __slots__ = (
-        "_clock", "_due", "_length", "_mode", "_saved", "_wait", "_wall", "_zero", "every", "gate", "name", "store",
+        "_clock", "_due", "_length", "_mode", "_others", "_saved", "_wait", "_wall", "_zero", "every", "gate", "name", "store",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +79,8 @@ class StoredSession(Session):
         self.gate: Any = None
         self._clock, self._wall, self._wait, self._mode = clock, wall, wait, mode
         self._due: list[tuple[Event, bool | None]] = []
+        # open calls that other processes have admitted, and which process each
+        self._others: dict[str, str] = {}
         store.note(name, Meta(contract.name, contract.version, contract.digest, wall()))
         held(contract, store, name)
         self.state, self._length = state_of(contract, store, name)
@@ -97,9 +99,25 @@ class StoredSession(Session):
         for identity, call in list(self.state.open.items()):
             begun = self.store.begun(self.name, identity) if not call.uncertain else None
             if begun is not None and ended(begun.by):
-                tool = self.contract.tools.get(call.label)
-                effect: Effect = "none" if tool is not None and tool.effect == "none" else "unknown"
-                self.step(Failed(identity, effect, "the process that ran it has ended"))
+                self.step(self._broken(identity, call.label))
+            elif begun is not None and begun.by is not None and begun.by != me():
+                self._others[identity] = begun.by
+
+    def _broken(self, identity: str, label: str) -> Failed:
+        tool = self.contract.tools.get(label)
+        effect: Effect = "none" if tool is not None and tool.effect == "none" else "unknown"
+        return Failed(identity, effect, "the process that ran it has ended")
+
+    def _left(self) -> None:
+        """Sees whether processes have ended since whose calls were still running when they were last looked at."""
+        for identity, by in list(self._others.items()):
+            call = self.state.open.get(identity)
+            if call is not None and not call.uncertain and not ended(by):
+                continue
+            del self._others[identity]
+            if call is not None and not call.uncertain:
+                failed = structs.replace(self._broken(identity, call.label), at=self._clock() - self._zero)
+                self._due.append((failed, None))
 
     @property
     def mode(self) -> Mode:
@@ -161,6 +179,8 @@ class StoredSession(Session):
         tries = 0
         while True:
             try:
+                if self._others:
+                    self._left()
                 if self._due:
                     due = list(self._due)  # others may add to it while this thread has the lock
                     self._attempt([event for event, _ in due], [way for _, way in due], False)
@@ -244,6 +264,9 @@ class StoredSession(Session):
     def _catch_up(self) -> None:
         for step in again(self.contract, self.store.read(self.name, self._length), self.state):
             self.state, self._length = step.state, step.record.index + 1
+            record = step.record
+            if record.status == "open" and record.call is not None and record.by not in (None, me()):
+                self._others[record.call] = str(record.by)
             if step.verdict is not None:
                 self._keep(step.record.event, step.verdict)
 
