@@ -55,7 +55,8 @@ class StoredSession(Session):
     """
 
     __slots__ = (
-        "_clock", "_due", "_length", "_mode", "_others", "_saved", "_wait", "_wall", "_zero", "every", "gate", "name", "store",
+        "_clock", "_due", "_length", "_mode", "_others", "_saved", "_wait", "_wall", "_zero", "every", "gate", "name",
+        "store",
     )  # fmt: skip
 
     def __init__(
