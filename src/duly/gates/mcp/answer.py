@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from duly.values.plain import Malformed, plain, read_json
+from duly.values.plain import Malformed, plain, read_json, write_json
 from duly.values.verdict import Reason, Refusal, Verdict, refusal_text, shorten
 
 META: Final = "duly/verdict"
@@ -52,6 +52,16 @@ def sendable(value: Any) -> Any:
     if kind is list:
         return [sendable(item) for item in value]
     return value
+
+
+def recorded(result: Any) -> dict[str, Any]:
+    """The result of a finished call, from the record; of one that a person settled as done, there may be none."""
+    value = sendable(result)
+    text = "done; no result is recorded" if value is None else value if type(value) is str else write_json(result)
+    out = {"content": [{"type": "text", "text": text}], "_meta": {META: {"verdict": "allowed", "recorded": True}}}
+    if type(value) is dict:
+        out["structuredContent"] = value
+    return out
 
 
 def refusal(verdict: Verdict, *, show: tuple[str, ...], structured: bool) -> dict[str, Any]:

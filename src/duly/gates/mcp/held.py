@@ -57,9 +57,11 @@ class Held:
     def shadow(self) -> bool:
         return self.gate.mode == "shadow"
 
-    async def begin(self, label: str, args: dict[str, Any]) -> Pass:
+    async def begin(self, label: str, args: dict[str, Any], *, key: str | None = None) -> Pass:
         """Asks for a call; raises Refused."""
-        return self.gate.begin(label, args) if self._alone else await self.gate.abegin(label, args)
+        if self._alone:
+            return self.gate.begin(label, args, key=key)
+        return await self.gate.abegin(label, args, key=key)
 
     async def settle(self, call: Pass, result: Any, outcome: str | None) -> Verdict:
         if self._alone:

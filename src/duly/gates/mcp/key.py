@@ -1,5 +1,9 @@
-"""Which session a request belongs to. The modern era has no session of its own, so somebody has to name it."""
+"""Which session a request belongs to, and which call it is.
 
+The modern era has no session of its own, so somebody has to name it.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
@@ -10,6 +14,8 @@ from . import era
 from .flight import Context
 
 LONGEST = 200
+IDEMPOTENCY = "duly/key"
+"""Where in ``_meta`` a client names a call, so that asking again is asking for the same one."""
 
 
 class Keys(Struct, frozen=True):
@@ -44,3 +50,12 @@ class Keys(Struct, frozen=True):
         if self.field is not None:
             return f"send `{self.field}` in the request's `_meta`"
         return "start duly with `--session`, `--session-header` or `--session-field`, or use the 2025-11-25 era"
+
+
+def key_of(params: Mapping[str, Any]) -> str | None:
+    """The idempotency key of a call, None where it has none; raises MCPError for what is no key."""
+    found = era.meta_of(params).get(IDEMPOTENCY)
+    if found is not None and (type(found) is not str or not 0 < len(found) <= LONGEST or not found.isprintable()):
+        message = f"`{IDEMPOTENCY}` in `_meta` is a text of 1 to {LONGEST} printable characters"
+        raise MCPError(code=INVALID_PARAMS, message=message)
+    return found
