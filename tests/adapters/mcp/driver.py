@@ -5,11 +5,9 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -29,9 +27,7 @@ ERAS = ("legacy", "auto")
 """How the client connects: by the handshake of 2025-11-25, or as 2026-07-28 says."""
 TOKEN = "a-token-of-the-tests"
 ENV = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "DULY_TELL_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"}
-LAUNCH = (PYTHON, str(HERE / "launch.py"), "mcp")
-CACHE = Path(os.environ.get("DULY_ADAPTERS", Path(tempfile.gettempdir()) / "duly-adapters"))
-"""Where foreign servers are installed, once."""
+LAUNCH = (PYTHON, "-m", "duly", "mcp")
 SERVER = (PYTHON, str(HERE / "server.py"))
 """A small server of our own; see there."""
 
@@ -134,26 +130,3 @@ def text(result: Any) -> str:
 
 async def names(client: Client) -> list[str]:
     return [tool.name for tool in (await client.list_tools()).tools]
-
-
-@cache
-def pip_server(package: str, program: str) -> str:
-    """A server from the Python package index, in an environment of its own."""
-    place = CACHE / package
-    found = place / "bin" / program
-    if not found.exists():
-        subprocess.run([PYTHON, "-m", "venv", str(place)], check=True)
-        pip = [str(place / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", package]
-        subprocess.run(pip, check=True, stdout=subprocess.DEVNULL)
-    return str(found)
-
-
-@cache
-def npm_server(package: str, program: str) -> str:
-    """A server from the npm registry."""
-    found = CACHE / "npm" / "node_modules" / ".bin" / program
-    if not found.exists():
-        (CACHE / "npm").mkdir(parents=True, exist_ok=True)
-        npm = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(CACHE / "npm"), package]
-        subprocess.run(npm, check=True, stdout=subprocess.DEVNULL)
-    return str(found)

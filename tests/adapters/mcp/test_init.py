@@ -11,7 +11,8 @@ from duly.gates.mcp.listing import Listing
 from duly.gates.mcp.upstream import Target
 from duly.values.errors import DulyError
 
-from .driver import HERE, PYTHON, SERVER, npm_server
+from .driver import HERE, PYTHON, SERVER
+from .foreign import program
 
 
 def loaded(text: str, place: Path) -> object:
@@ -20,8 +21,7 @@ def loaded(text: str, place: Path) -> object:
 
 
 def test_effects_are_taken_from_the_annotations_and_are_writes_where_there_are_none(tmp_path: Path) -> None:
-    program = npm_server("@modelcontextprotocol/server-filesystem", "mcp-server-filesystem")
-    text = contract_of_server(f"{program} {tmp_path}", "files")
+    text = contract_of_server(f"{program('filesystem')} {tmp_path}", "files")
     contract = loaded(text, tmp_path / "contract.yaml")
     effects = {name: tool.effect for name, tool in contract.tools.items()}  # type: ignore[attr-defined]
     assert (effects["read_file"], effects["write_file"], effects["move_file"]) == ("none", "write", "write")

@@ -8,11 +8,12 @@ import anyio
 import mcp_types as types
 import pytest
 
-from .driver import ERAS, EXAMPLES, connected, free_port, gate_stdio, names, npm_server, pip_server, run, say, text
+from .driver import ERAS, EXAMPLES, connected, free_port, gate_stdio, names, run, say, text
+from .foreign import program
 
 
 def everything() -> tuple[str, ...]:
-    return (npm_server("@modelcontextprotocol/server-everything", "mcp-server-everything"), "stdio")
+    return (program("everything"), "stdio")
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -120,7 +121,7 @@ async def updates(client: Any, era: str, uri: str, heard: list[str]) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_filesystem_server_looks_first_and_moves_with_a_yes(era: str, tmp_path: Path) -> None:
-    server = (npm_server("@modelcontextprotocol/server-filesystem", "mcp-server-filesystem"), str(tmp_path))
+    server = (program("filesystem"), str(tmp_path))
     port = free_port()
     note, other = tmp_path / "note.txt", tmp_path / "other.txt"
 
@@ -153,7 +154,7 @@ def test_the_git_server_commits_what_was_looked_at(era: str, tmp_path: Path) -> 
     subprocess.run([*git, "add", "."], check=True)
     subprocess.run([*git, "commit", "-qm", "first"], check=True)
     (tmp_path / "a.txt").write_text("b")
-    server = (pip_server("mcp-server-git", "mcp-server-git"), "--repository", str(tmp_path))
+    server = (program("git"), "--repository", str(tmp_path))
     repo = {"repo_path": str(tmp_path)}
 
     def commits() -> int:
