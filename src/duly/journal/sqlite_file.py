@@ -213,6 +213,10 @@ def told(error: sqlite3.Error, path: str) -> JournalError:
     if code == sqlite3.SQLITE_CORRUPT:
         return JournalError("corrupt", f"`{path}` is damaged: {text}", "restore it from a copy")
     if code == sqlite3.SQLITE_CANTOPEN:
+        parent = os.path.dirname(os.path.abspath(path))
+        if os.path.exists(path) and not os.access(parent, os.W_OK):
+            message = f"`{path}` cannot be written: its directory, where SQLite keeps the log, may not be"
+            return JournalError("readonly", message, "open it as a user who may write it, or copy it elsewhere")
         return JournalError("gone", f"`{path}` cannot be opened", "see that the path exists and may be read")
     return JournalError("gone", f"`{path}` failed: {text}", "see that the disk is well, then open the journal again")
 

@@ -89,7 +89,7 @@ class Keeper:
                     )  # fmt: skip
                 except DulyError as error:
                     message = f"the session cannot be opened: {error.diagnostics[0].message}"
-                    raise MCPError(code=INTERNAL_ERROR, message=message) from None
+                    raise MCPError(code=INTERNAL_ERROR, message=message) from error
                 self._held[key] = known
         return known
 

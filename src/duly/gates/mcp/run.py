@@ -5,6 +5,7 @@ from secrets import token_hex, token_urlsafe
 from typing import Any
 
 import anyio
+from mcp.shared.exceptions import MCPError
 from msgspec import Struct
 
 from duly.journal.journal import Level, open_journal
@@ -63,7 +64,11 @@ async def _run(options: Options) -> None:
     )  # fmt: skip
     if keeper is not None and fixed is not None:
         say(f"session {fixed}")
-        await keeper.held(fixed)
+        try:
+            await keeper.held(fixed)
+        except MCPError as error:
+            # there is no client yet to be told, but somebody who has started this
+            raise error.__cause__ or error from None
     async with anyio.create_task_group() as tasks:
         if keeper is not None:
             tasks.start_soon(keeper.announce)

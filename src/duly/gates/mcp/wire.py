@@ -7,6 +7,7 @@ SDK's own reader drops such a line and leaves its sender waiting.
 import asyncio
 import json
 import os
+import selectors
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -163,8 +164,11 @@ async def _lines(descriptor: int) -> AsyncIterator[bytes]:
     pipe = os.fdopen(descriptor, "rb", buffering=0, closefd=False)
     try:
         loop = asyncio.get_running_loop()
+        with selectors.DefaultSelector() as selector:
+            # the loop itself would find out later, and then read nothing for ever
+            selector.register(descriptor, selectors.EVENT_READ)
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    except ValueError:
+    except (ValueError, PermissionError):
         return _file_lines(anyio.wrap_file(os.fdopen(descriptor, "rb", closefd=False)))
     return _pipe_lines(reader)
 
@@ -184,7 +188,7 @@ async def _pipe_lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
 
 
 async def _file_lines(file: "anyio.AsyncFile[bytes]") -> AsyncIterator[bytes]:
-    # a regular file, which an event loop cannot wait for
+    # a regular file or /dev/null, which an event loop cannot wait for
     async for line in file:
         yield line
 
