@@ -75,7 +75,6 @@ def test_a_fault_says_where_it_is_and_what_was_expected(text: str, said: str) ->
 @pytest.mark.parametrize(
     "text",
     [
-        "budget: {calls: 4}",
         "approvals: [{of: pay, above: {total: amount}}]",
         "redact: []",
         "tools: {a: {pin: true}}",
@@ -92,7 +91,7 @@ def test_what_a_later_version_will_know_is_refused_by_name_and_never_ignored(tex
 
 
 def test_all_faults_are_reported_at_once() -> None:
-    assert len(faults("contrct: x\nversion: 1\nmode: x\ntools: {a: {b: c, d: e}}\nbudget: {}")) == 6
+    assert len(faults("contrct: x\nversion: 1\nmode: x\ntools: {a: {b: c, d: e}}\nredact: {}")) == 6
 
 
 def test_a_document_of_another_edition_is_refused() -> None:

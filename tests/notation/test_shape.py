@@ -60,7 +60,7 @@ def test_the_shapes_of_a_choice_between_shapes_differ_in_kind() -> None:
         return [each for key in shape.keys for each in alternatives(key.shape)] if isinstance(shape, Record) else []
 
     found = alternatives(DOCUMENT)
-    assert len(found) == 4
+    assert len(found) >= 4
     for either in found:
         taken = [kind for shape in either.shapes for kind in kinds(shape)]
         assert len(taken) == len(set(taken))

@@ -12,6 +12,7 @@ from duly.values.expr import exact, kind
 from duly.values.plain import Malformed, plain
 
 from .approvals import Asker, askers
+from .budgets import budgets, paces
 from .ir import EMPTY, NOTHING, Hearing, Line, Plan, State
 from .names import Names
 from .outside import outsiders
@@ -43,6 +44,7 @@ class Built(Struct):
     askers: tuple[Asker, ...]
     watches: tuple[Watch, ...]
     everywhere: tuple[int, ...]
+    paces: dict[int, list[int]]
 
 
 def build(terms: Terms) -> Built:
@@ -69,6 +71,8 @@ def build(terms: Terms) -> Built:
     outside = {name for pattern in terms.outside for name in names.members(pattern, terms.span)}
     people = askers(terms, names, frozenset(rule.id for rule in rules), faults)
     people += _excess(rules, watches)
+    purses = budgets(terms, names, frozenset(rule.id for rule in rules))
+    watches += purses
     guards = outsiders(terms, names, faults)
     if faults:
         raise DulyError(faults)
@@ -154,6 +158,7 @@ def build(terms: Terms) -> Built:
         said = None if turned or label in names.tools or mind else said_of(straight)
         hearings[label] = Hearing(label, mine, asks.get(label, _NOTHING).wins, straight, said, mind)
     unnamed = tuple(rows[key] for key in (("?", None, line.number) for line in lines) if key in rows)
+    unnamed_hearing = Hearing("Unrecognized", unnamed) if unnamed else None
     for alias, name in terms.aliases.items():
         if name in acts:
             acts[alias] = acts[name]
@@ -167,7 +172,7 @@ def build(terms: Terms) -> Built:
     return Built(
         acts=acts,
         hearings=hearings,
-        unnamed=Hearing("Unrecognized", unnamed) if unnamed else None,
+        unnamed=unnamed_hearing,
         lines=lines,
         rules={rule.id: rule for rule in rules},
         bits=bits,
@@ -184,6 +189,7 @@ def build(terms: Terms) -> Built:
         askers=people,
         watches=watches,
         everywhere=everywhere,
+        paces=paces(lines, acts, hearings, unnamed_hearing) if any("calls" in purse.limits for purse in purses) else {},
     )  # fmt: skip
 
 

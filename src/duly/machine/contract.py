@@ -16,6 +16,7 @@ from .condition import Condition
 from .graph import Graph
 from .prepare import Preparer
 from .terms import Approval, LabelRule, OutsideGuard, Rule, Terms, Tool
+from .watch.budget import Budget
 from .watch.value import Learns
 
 
@@ -112,6 +113,9 @@ class Contract:
         self.watches = built.watches
         self.timed = tuple(number for number, watch in enumerate(built.watches) if watch.timed)
         self.everywhere = built.everywhere
+        self.budgets = tuple((number, watch) for number, watch in enumerate(built.watches) if isinstance(watch, Budget))
+        # by protocol: the fewest calls from each state to an end
+        self.paces = built.paces
         self.learns = tuple(
             (number, watch.name) for number, watch in enumerate(built.watches) if isinstance(watch, Learns)
         )
@@ -249,6 +253,7 @@ def _meaning(contract: Contract) -> Any:
             if contract.asks
             else {}
         ),
+        **({"budget": [_plain(budget) for budget in terms.budget]} if terms.budget else {}),
         **({"guards": [_plain(guard) for guard in terms.guards]} if terms.guards else {}),
         **({"withdraw_on": terms.withdraw_on} if terms.withdraw_on != "order" else {}),
     }

@@ -11,7 +11,7 @@ from .contract import Contract
 from .graph import Graph
 from .names import Names
 from .rules import TEMPLATES
-from .terms import Approval, OutsideGuard, Rule, Terms
+from .terms import Approval, Budget, OutsideGuard, Rule, Terms
 
 T = TypeVar("T", Rule, Approval)
 S = TypeVar("S", Approval, OutsideGuard)
@@ -42,6 +42,7 @@ def merge(contracts: Iterable[Contract]) -> Contract:
     graphs: list[Graph] = []
     rules: _Union[Rule] = _Union()
     approvals: _Union[Approval] = _Union()
+    purses: list[Budget] = []
     guards: list[OutsideGuard] = []
     for contract in found:
         own = _Own(contract, groups)
@@ -51,6 +52,7 @@ def merge(contracts: Iterable[Contract]) -> Contract:
         for asker in contract.asks:
             said = structs.replace(asker.approval, id=asker.id)
             approvals.add(said, own.member(said))
+        purses += [own.purse(purse) for purse in contract.terms.budget]
         guards += [own.member(guard) for guard in contract.terms.guards]
     outside, torn = _outside(found)
     faults += [
@@ -74,6 +76,7 @@ def merge(contracts: Iterable[Contract]) -> Contract:
             rules=rules.all(),
             approvals=approvals.all(),
             withdraw_on="message" if any(term.withdraw_on == "message" for term in terms) else "order",
+            budget=tuple({repr(_bare(purse)): purse for purse in purses}.values()),
             guards=tuple({repr(_bare(guard)): guard for guard in guards}.values()),
             outside=outside if graphs else (),
             breaker=next(iter(breakers), None),
@@ -157,6 +160,11 @@ class _Own:
         if isinstance(said, Approval):
             changes["excepting"] = tuple(map(self._written, said.excepting))
         return structs.replace(said, **changes)
+
+    def purse(self, said: Budget) -> Budget:
+        """A budget over the tools of its own contract; several of them hold side by side, the smallest first."""
+        of = None if said.of is None else self._written(said.of)
+        return structs.replace(said, of=of, excepting=tuple(map(self._written, said.excepting)))
 
     def graph(self, graph: Graph) -> Graph:
         arcs = tuple(

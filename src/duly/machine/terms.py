@@ -102,6 +102,17 @@ class Approval(Struct, frozen=True):
     span: Span | None = None
 
 
+class Budget(Struct, frozen=True):
+    """What calls of ``of`` (None: all calls) may use up, by unit: ``calls``, and any other unit that is charged."""
+
+    limits: dict[str, Any]
+    of: str | None = None
+    excepting: tuple[str, ...] = ()
+    scope: Literal["session", "turn", "run"] = "session"
+    id: str = ""
+    span: Span | None = None
+
+
 class OutsideGuard(Struct, frozen=True):
     """Python that is asked before a call of ``of``: ``run`` is its name, ``module:callable``, which only a gate looks
     up; whatever is not a plain yes within ``within`` seconds refuses."""
@@ -148,6 +159,7 @@ class Terms(Struct, frozen=True):
     facts: dict[str, Any] = field(default_factory=dict)
     protocols: tuple[Graph, ...] = ()
     rules: tuple[Rule, ...] = ()
+    budget: tuple[Budget, ...] = ()
     approvals: tuple[Approval, ...] = ()
     withdraw_on: Literal["order", "message"] = "order"
     guards: tuple[OutsideGuard, ...] = ()

@@ -3,7 +3,7 @@
 from typing import Any
 
 from duly.machine.rules import TEMPLATES
-from duly.machine.terms import Approval, Breaker, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
+from duly.machine.terms import Approval, Breaker, Budget, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from duly.values.errors import suggest
 from duly.values.source import Source, Span
 
@@ -32,6 +32,7 @@ def build(root: Node, source: Source, found: Found) -> Terms:
         facts=_plain(root, "facts", {}),
         protocols=read_protocols(root, source, found, Reading(view, undeclared, forever)),
         rules=_rules(root),
+        budget=_budgets(root, found),
         approvals=_approvals(root),
         withdraw_on=_word(root, "withdraw_on", "order"),
         guards=_guards(root),
@@ -155,6 +156,29 @@ def _approval(row: Node) -> Approval:
         lasts = seconds(stand["lasts"]) if "lasts" in stand else None
         said["stand"] = Stand(stand.get("within", {}), lasts)
     return Approval(span=_place(row), **said)
+
+
+def _budgets(root: Node, found: Found) -> tuple[Budget, ...]:
+    section = _good(root, "budget")
+    if section is None:
+        return ()
+    return tuple(_budget(row, found) for row in (section.value if section.kind == "list" else [section]))
+
+
+def _budget(row: Node, found: Found) -> Budget:
+    limits: dict[str, Any] = {}
+    more: dict[str, Any] = {}
+    for entry in row.value:
+        kind = {"of": "text", "id": "text", "scope": "text", "except": "list"}.get(entry.key, "number")
+        if entry.node.kind != kind:
+            noted(found, "type", f"expected a {kind} for `{entry.key[:60]}`", entry, "units have numbers from 0")
+        elif kind == "number":
+            limits[entry.key] = plain(entry.node)
+        elif entry.key == "scope" and entry.node.value not in ("session", "turn", "run"):
+            noted(found, "value", "expected `session`, `turn` or `run` for `scope`", entry)
+        else:
+            more[entry.key] = plain(entry.node)
+    return Budget(limits, excepting=tuple(more.pop("except", ())), span=row.span, **more)
 
 
 def _guards(root: Node) -> tuple[OutsideGuard, ...]:

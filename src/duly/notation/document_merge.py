@@ -48,6 +48,7 @@ def merge(own: Terms, parts: Sequence[tuple[Terms, Node]], found: Found) -> Term
         groups=united["groups"], aliases=united["aliases"], labels=united["labels"], facts=united["facts"],
         protocols=protocols,
         rules=_joined([terms.rules for terms in all_terms]),
+        budget=_joined([terms.budget for terms in all_terms]),
         approvals=_joined([terms.approvals for terms in all_terms]),
         guards=_joined([terms.guards for terms in all_terms]),
         outside=tuple(dict.fromkeys(name for terms in all_terms for name in terms.outside)),

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from duly.machine.graph import Graph
 from duly.machine.rules import TEMPLATES
-from duly.machine.terms import Approval, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
+from duly.machine.terms import Approval, Budget, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from duly.values.errors import fault
 
 from .document import Page
@@ -54,6 +54,7 @@ def document_of(terms: Terms, *, include: Sequence[str] = ()) -> dict[str, Any]:
         "rules": [_rule(rule) for rule in terms.rules],
         "approvals": [_approval(approval) for approval in terms.approvals],
         "guards": [_guard(guard) for guard in terms.guards],
+        "budget": _budget(terms.budget),
         "outside": list(terms.outside),
         "breaker": None if terms.breaker is None else _changed(terms.breaker, {"of": "in_a_row", "per": "session"}),
         "audit": {"count": terms.count} if terms.count != "attempted" else {},
@@ -120,6 +121,20 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }  # fmt: skip
     options = _changed(rule, defaults, {"excepting": "except"})
     return {rule.template: said, **{name: options[name] for name in options if name not in ("template", "args")}}
+
+
+def _budget(budgets: tuple[Budget, ...]) -> Any:
+    said = [
+        {
+            **each.limits,
+            **({"of": each.of} if each.of is not None else {}),
+            **({"except": list(each.excepting)} if each.excepting else {}),
+            **({"scope": each.scope} if each.scope != "session" else {}),
+            **({"id": each.id} if each.id else {}),
+        }
+        for each in budgets
+    ]
+    return said[0] if len(said) == 1 else said
 
 
 def _approval(approval: Approval) -> dict[str, Any]:

@@ -177,6 +177,11 @@ APPROVAL: Final = Record(
     planned=("above",),
 )  # fmt: skip
 
+BUDGET: Final = Mapping(
+    Either((Number(), Text("a name, or a scope"), Listing(MEMBER, unique=True))), "unit"
+)
+
+
 GUARD: Final = Record(
     (
         Key("of", MEMBER, "the calls that it is asked about", required=True),
@@ -279,6 +284,7 @@ DOCUMENT: Final = Record(
         ),
         Key("protocols", Mapping(PROTOCOL, "protocol"), "several protocols, each under its name"),
         Key("rules", RULES, "what must hold whatever the protocol"),
+        Key("budget", Either((BUDGET, Listing(BUDGET))), "what may be used up: `calls`, and any unit"),
         Key("approvals", Listing(APPROVAL), "which calls wait for people"),
         Key(
             "withdraw_on", Choice(("order", "message")),
@@ -336,6 +342,6 @@ DOCUMENT: Final = Record(
     ),
     "a contract document",
     planned=(
-        "budget", "redact", "children", "checks", "actions", "terminal", "sees", "key_scope",
+        "redact", "children", "checks", "actions", "terminal", "sees", "key_scope",
     ),
 )  # fmt: skip

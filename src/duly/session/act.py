@@ -13,6 +13,7 @@ from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict,
 
 from .batch import moved_on, put_back
 from .books import act_of, admitted, everywhere, judged, noticed
+from .charge import stranded
 from .explain import Why
 from .move import bind, find, pick, place, remarked, touched
 from .park import Wanted, known, permitted, wanted
@@ -237,6 +238,10 @@ def _judged(
         if held:
             held, ended = moved_on(held, line, steps, batch)
             lost += ended
+    if contract.paces and identity is not None:
+        strands = stranded(contract, state, plan, cursors)
+        extra += strands
+        bad = bad or bool(strands)
     if bad or shut:
         why = Why(contract, state, event, plan, args, faults or (), visible, shut, tuple(extra))
         if not happened:

@@ -32,6 +32,7 @@ from duly.values.verdict import ALLOWED, Reason, Refusal, Unrecognized, Verdict,
 
 from .act import called, sent
 from .books import lapsed
+from .charge import charged, opened
 from .close import closed
 from .hear import heard
 from .orders import ordered
@@ -101,8 +102,8 @@ _JUDGES: dict[type, Callable[[Contract, State, Any, bool], Answer]] = {
     Received: heard,
     Decided: decided,
     Ordered: ordered,
-    Charged: _noted,
-    Opened: _noted,
+    Charged: charged,
+    Opened: opened,
     Listed: _noted,
     Elapsed: _noted,
     Closed: closed,

@@ -1,0 +1,111 @@
+"""Budgets: calls, tokens, money or any other unit that a session may use up, and what it lends to its children.
+
+Calls are counted from admission; every other unit is charged when it has been used up. What a child is lent is set
+aside, and when the child has ended, what it has not used comes back: nothing is made and nothing lost.
+"""
+
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from ..terms import Rule
+from .amount import EXACT, amount_of
+from .member import Act, Member
+from .watch import Book, Refusal, Watch, unsure
+
+CALLS = "calls"
+"""The unit of which each call takes one when it is admitted."""
+
+
+class Budget(Watch):
+    """``limits`` by unit, over the calls of ``of`` (None: all of them)."""
+
+    counts = True
+    start: ClassVar[Book] = {"used": {}, "open": [], "lent": {}}
+
+    def __init__(self, rule: Rule, of: Member | None, limits: dict[str, Decimal], without: frozenset[str]) -> None:
+        super().__init__(rule, *([of] if of is not None else []))
+        self.of, self.limits, self.without = of, limits, without
+        self.everywhere = of is None
+
+    def _takes(self, act: Act) -> bool | None:
+        if act.id is None or act.label in self.without:
+            return False  # what is said costs no call
+        return True if self.of is None else self.of.takes(act)
+
+    def left(self, book: Book, unit: str) -> Decimal:
+        """What is left of one unit, calls that have not ended and what was lent taken off."""
+        taken = amount_of(book["used"].get(unit, 0)) or Decimal(0)
+        if unit == CALLS:
+            taken += len(book["open"])
+        for lent in book["lent"].values():
+            taken = EXACT.add(taken, amount_of(lent.get(unit, 0)) or Decimal(0))
+        return EXACT.subtract(self.limits[unit], taken)
+
+    def refuse(self, book: Book, act: Act) -> Refusal | None:
+        judged = self._takes(act)
+        if judged is None:
+            assert self.of is not None
+            return unsure(self.of, act)
+        for unit, limit in self.limits.items() if judged else ():
+            if self._empty(book, unit):
+                where = "" if self.scope == "session" else f" of this {self.scope}"
+                message = f"the budget{where} of {limit:f} {unit} is used up"
+                help = "end the session" if self.scope == "session" else f"wait for the next {self.scope}"
+                return Refusal("budget", message, help)
+        return None
+
+    def admit(self, book: Book, act: Act) -> Book:
+        if CALLS not in self.limits or self._takes(act) is not True:
+            return book
+        return {**book, "open": [*book["open"], act.id]}
+
+    def back(self, book: Book, act: Act) -> Book:
+        if act.id not in book["open"]:
+            return book
+        return {**book, "open": [each for each in book["open"] if each != act.id]}
+
+    def win(self, book: Book, act: Act, result: Any) -> Book:
+        if act.id not in book["open"]:
+            return book
+        return self._used(self.back(book, act), {CALLS: 1})
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
+        return self.win(book, act, result)
+
+    def _used(self, book: Book, usage: dict[str, Any]) -> Book:
+        used = dict(book["used"])
+        for unit, value in usage.items():
+            amount = amount_of(value)
+            if unit in self.limits and amount is not None:
+                used[unit] = f"{EXACT.add(amount_of(used.get(unit, 0)) or Decimal(0), amount):f}"
+        return {**book, "used": used}
+
+    def charge(self, book: Book, usage: dict[str, Any], child: str | None) -> tuple[Book, list[str]]:
+        """The book after something was used up, by the session or in all by a child that has ended; and the units of
+        which now more is used than there was."""
+        if child is not None and child in book["lent"]:
+            book = {**book, "lent": {name: lent for name, lent in book["lent"].items() if name != child}}
+        book = self._used(book, usage)
+        return book, [unit for unit in usage if unit in self.limits and self.left(book, unit) < 0]
+
+    def lend(self, book: Book, child: str, amounts: dict[str, Any]) -> tuple[Book, str]:
+        """The book after a part was lent to a child, or why it cannot be."""
+        mine = {unit: amount_of(value) for unit, value in amounts.items() if unit in self.limits}
+        if child in book["lent"]:
+            return book, f"`{child}` has been lent a part of this budget before"
+        for unit, amount in mine.items():
+            if amount is None or amount < 0:
+                return book, f"`{unit}` is no amount that can be lent"
+            if amount > self.left(book, unit):
+                return book, f"`{child}` asks for {amount:f} {unit}, and {self.left(book, unit):f} are left"
+        lent = {unit: f"{amount:f}" for unit, amount in mine.items() if amount is not None}
+        return {**book, "lent": {**book["lent"], child: lent}}, ""
+
+    def shut(self, book: Book, label: str, now: float) -> bool:
+        if label in self.without or (self.of is not None and self.of.labels.get(label) != ()):
+            return False
+        return any(self._empty(book, unit) for unit in self.limits)
+
+    def _empty(self, book: Book, unit: str) -> bool:
+        left = self.left(book, unit)
+        return left < 1 if unit == CALLS else left <= 0
