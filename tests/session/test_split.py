@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duly import Called, Charged, DulyError, Refused, Returned, Session, Tool
@@ -49,6 +49,7 @@ def test_a_split_that_asks_for_more_than_is_left_is_refused_and_takes_nothing() 
     assert left(session) == {"calls": Decimal(5), "usd": Decimal(1)}
 
 
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(
         st.tuples(st.integers(0, 6), st.integers(0, 60), st.integers(0, 8), st.integers(0, 70)), min_size=1, max_size=6
