@@ -1,11 +1,14 @@
 """Stores that cannot be used: a clear refusal or a clear end, nothing runs, and what was recorded stays whole."""
 
+import json
 import os
 import sqlite3
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp.client.stdio import StdioServerParameters
 
@@ -154,3 +157,38 @@ def test_a_gate_whose_input_has_ended_ends(given: str, tmp_path: Path) -> None:
         found = subprocess.run(command, env=ENV, capture_output=True, text=True, stdin=source, timeout=60)
     assert found.returncode == 0
     assert "Exception" not in found.stderr
+
+
+def test_calls_of_sessions_that_nobody_comes_back_to_are_listed_by_the_next_start(
+    tmp_path: Path, effects: Path
+) -> None:
+    store = ("--store", str(tmp_path / "journal.db"))
+    command = [*LAUNCH, "-c", CONTRACT, *store, "--", *RUDE]
+    gate = subprocess.Popen(command, env=ENV, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert gate.stdin is not None
+    assert gate.stdout is not None
+    who = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    call = {"name": "never", "arguments": {}}
+    for id, method, params in ((0, "initialize", who), (1, "tools/call", call)):
+        message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+        gate.stdin.write(json.dumps(message).encode() + b"\n")
+        gate.stdin.flush()
+        if id == 0:
+            gate.stdout.readline()
+            gate.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+    until = time.monotonic() + 20
+    while done(effects) != ["never"]:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    gate.kill()
+    gate.communicate()
+
+    async def body() -> None:
+        with (tmp_path / "errors").open("w") as errors:
+            async with connected(gate_stdio("-c", CONTRACT, *store, server=RUDE), era="legacy", errors=errors):
+                with anyio.fail_after(20):
+                    while "nobody knows" not in (tmp_path / "errors").read_text():
+                        await anyio.sleep(0.02)
+
+    run(body)
+    assert "nobody knows whether the call #1 of `never` ran" in (tmp_path / "errors").read_text()

@@ -11,7 +11,7 @@ from duly.journal.journal import Journal
 from duly.machine.contract import Contract
 from duly.machine.ir import State
 from duly.session.session import Session
-from duly.values.errors import Refused
+from duly.values.errors import DulyError, Refused
 from duly.values.event import Called, Event
 from duly.values.verdict import Reason, Refusal, Unrecognized, Verdict, Violation
 
@@ -20,6 +20,8 @@ from ..stored import StoredSession
 
 T = TypeVar("T")
 
+SHOWN = 50
+"""Sessions whose uncertain calls are named when a gate starts."""
 STATELESS = frozenset({"requires", "ensures", "forbid", "permit"})
 """Rules that look at one call only."""
 
@@ -127,8 +129,32 @@ async def hold(
     if journal is None:
         return Held(Gate(Session(contract), mode=mode), id, named=named, alone=True)
     gate = await to_thread.run_sync(partial(Gate.open, contract, journal, id, mode=mode))
+    _uncertain(gate, id)
+    return Held(gate, id, named=named, alone=alone)
+
+
+def left(contract: Contract, journal: Journal, but: str | None) -> None:
+    """Says which calls of other sessions nobody knows the end of, also where no client will come back to them."""
+    try:
+        found = [
+            summary.session
+            for summary in journal.sessions()
+            if summary.open and summary.meta.digest == contract.digest and summary.session != but
+        ]
+        for session in found[:SHOWN]:
+            gate = Gate.open(contract, journal, session)
+            _uncertain(gate, session)
+            gate.leave()
+    except DulyError as error:
+        print(f"duly: the store was not looked through: {error.diagnostics[0].message}", file=sys.stderr, flush=True)
+        return
+    if len(found) > SHOWN:
+        text = f"{len(found) - SHOWN} further sessions have open calls; `duly pending` lists what is uncertain"
+        print(f"duly: {text}", file=sys.stderr, flush=True)
+
+
+def _uncertain(gate: Gate, id: str) -> None:
     for number, call in gate.session.state.open.items():
         if call.uncertain:
             text = f"nobody knows whether the call {number} of `{call.label}` ran; it waits to be settled"
             print(f"duly: {id}: {text}", file=sys.stderr, flush=True)
-    return Held(gate, id, named=named, alone=alone)

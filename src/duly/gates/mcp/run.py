@@ -1,6 +1,7 @@
 """Puts a proxy together from what the command line says, and runs it."""
 
 import sys
+from functools import partial
 from secrets import token_hex, token_urlsafe
 from typing import Any
 
@@ -11,6 +12,7 @@ from msgspec import Struct
 from duly.journal.journal import Level, open_journal
 from duly.machine.contract import Contract
 
+from .held import left
 from .keeper import Keeper
 from .key import Keys
 from .proxy import CONNECT, DEADLINE, Proxy
@@ -74,6 +76,8 @@ async def _run(options: Options) -> None:
             tasks.start_soon(keeper.announce)
             if journal is not None:
                 tasks.start_soon(keeper.watch)
+                look = partial(left, keeper.contract, journal, fixed)
+                tasks.start_soon(partial(anyio.to_thread.run_sync, look, abandon_on_cancel=True))
             if options.tell_port is not None:
                 await _tell(tasks, keeper, options, fixed)
         if options.http is None:
