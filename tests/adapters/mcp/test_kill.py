@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,8 @@ class Chain:
                 victim = client if who == "client" else dict(pids(place)).get(who)
                 if victim:
                     place.killed.touch()
-                    os.kill(victim, signal.SIGKILL)
+                    with suppress(ProcessLookupError):
+                        os.kill(victim, signal.SIGKILL)
             time.sleep(0.002)
 
     # --- what must hold then
