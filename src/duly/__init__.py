@@ -60,9 +60,9 @@ _LATER = {
 
 __all__ = [
     "Allowed", "Approval", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
-    "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError",
-    "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "Reason",
-    "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms", "Tool", "Transition",
+    "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError", "LabelRule",
+    "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "Reason", "Received",
+    "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms", "Tool", "Transition",
     "Unrecognized", "Verdict", "Violation", "at_most", "blocks", "decide", "guard", "load", "merge", "must_precede",
     "observe", "open_journal", "protocol", "transitions",
 ]  # fmt: skip
