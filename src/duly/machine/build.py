@@ -13,6 +13,7 @@ from duly.values.plain import Malformed, plain
 
 from .approvals import Asker, askers
 from .budgets import budgets, paces
+from .cells import cells
 from .ir import EMPTY, NOTHING, Hearing, Line, Plan, State
 from .names import Names
 from .outside import outsiders
@@ -180,8 +181,8 @@ def build(terms: Terms) -> Built:
         turn_bits=sum(1 << number for number, bit in enumerate(bits) if bit.scope == "turn"),
         run_bits=sum(1 << number for number, bit in enumerate(bits) if bit.scope != "session"),
         start=State(
-            cursors=cursors, movers=(None,) * len(cursors), facts=0, data=(0,) * len(counts),
-            registers=EMPTY, open=EMPTY, at=0.0, serial=0, more=NOTHING, books=tuple(watch.start for watch in watches),
+            cursors=cursors, movers=(None,) * len(cursors), facts=0, data=cells((0,) * len(counts)),
+            registers=EMPTY, open=EMPTY, at=0.0, serial=0, more=NOTHING, books=cells(watch.start for watch in watches),
         ),
         closed=closed,
         owners=owners,

@@ -100,6 +100,8 @@ class Contract:
         self.run_bits = built.run_bits
         self.start = built.start
         self.closed = built.closed
+        # whether an act that nothing speaks of is admitted without a further question
+        self.free = not built.closed and not built.owners and not built.everywhere
         # bare names and the full `server/name`s that they may mean
         self.owners = built.owners
         self.messages = frozenset(terms.labels)

@@ -198,7 +198,8 @@ class More(Struct, frozen=True):
     ``fresh`` maps a bit to the one batch whose success set it; ``held`` are the results of batches, to be put back
     before a sibling is judged. ``tally`` are refusals for the breaker, by act. ``found`` names the machines that have
     had a finding in this run. ``origin`` is the instant (seconds since 1970) of elapsed time 0. ``issued`` counts
-    tickets; ``denied`` (label, mark of its arguments) and ``shut`` (approvals) are refused until the next turn.
+    tickets; ``denied`` (label, mark of its arguments) and ``shut`` (approvals) are refused until the next turn;
+    ``past`` are the latest tickets that are open no more: call, ticket, and what became of it.
     """
 
     over: str | None = None
@@ -219,6 +220,7 @@ class More(Struct, frozen=True):
     standing: tuple[Standing, ...] = ()
     denied: tuple[tuple[str, str], ...] = ()
     shut: frozenset[str] = frozenset()
+    past: tuple[tuple[str, str, str], ...] = ()
 
 
 NOTHING: Final = More()
@@ -241,4 +243,4 @@ class State(Struct, frozen=True):
     at: float = 0.0
     serial: int = 0
     more: More = NOTHING
-    books: tuple[Any, ...] = ()
+    books: Any = ()

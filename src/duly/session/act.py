@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
+from duly.machine.cells import put
 from duly.machine.contract import Contract
 from duly.machine.ir import NOTHING, Edge, Held, More, Open, Plan, State, Waiting
 from duly.machine.watch.member import Act
@@ -16,7 +17,7 @@ from .books import act_of, admitted, everywhere, judged, noticed
 from .charge import stranded
 from .explain import Why
 from .move import bind, find, pick, place, remarked, touched
-from .park import Wanted, known, permitted, wanted
+from .park import Wanted, denials, known, permitted, wanted
 from .refuse import (
     again,
     calm,
@@ -71,6 +72,23 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
                     cursors, movers, state.facts, data, state.registers,
                     {**open, asked: record} if open else {asked: record}, state.at, state.serial, NOTHING, state.books,
                 )  # fmt: skip
+    if plan is None and contract.free and state.more is NOTHING and type(args) is dict and type(event.label) is str:
+        asked, open = event.id, state.open
+        if (
+            asked is not None
+            and asked not in open
+            and event.key is None
+            and event.parent is None
+            and event.raw is None
+            and event.answers is None
+            and event.server is None
+        ):
+            # nothing in the contract speaks of it
+            record = Open(event.label, args, event.batch, state.cursors)
+            return Allowed(args, None, False, asked), State(
+                state.cursors, state.movers, state.facts, state.data, state.registers,
+                {**open, asked: record} if open else {asked: record}, state.at, state.serial, NOTHING, state.books,
+            )  # fmt: skip
     if plan is None and event.server is None:
         # a bare name of a tool that one server has
         owners = contract.owners.get(event.label, ())
@@ -185,6 +203,8 @@ def _judged(
         said, no, noted, excess = judged(contract, state, plan, told)
         extra = [*extra, *said]
         asks = (*asks, *excess)
+    if asks and (more.denied or more.shut):
+        extra = [*extra, *denials(more, plan.label, args, asks)]
     facts = state.facts
     visible = facts
     if batch is not None and more.fresh:
@@ -355,15 +375,17 @@ def _arguments(event: Called, plan: Plan | None) -> Any:
     return read_json(raw)
 
 
-def all_below(data: tuple[int, ...], limits: tuple[tuple[int, int], ...]) -> bool:
+def all_below(data: Any, limits: tuple[tuple[int, int], ...]) -> bool:
     for slot, limit in limits:  # noqa: SIM110 - a generator costs more than the whole loop
         if data[slot] >= limit:
             return False
     return True
 
 
-def taken(data: tuple[int, ...], slots: tuple[int, ...]) -> tuple[int, ...]:
+def taken(data: Any, slots: tuple[int, ...]) -> Any:
     """The counts after one more act of these."""
+    if type(data) is not tuple:
+        return put(data, {slot: data[slot] + 1 for slot in slots})
     counts = list(data)
     for slot in slots:
         counts[slot] += 1

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import structs
 
 from duly.machine.approvals import Asker
+from duly.machine.cells import put
 from duly.machine.contract import Contract
 from duly.machine.ir import NOTHING, Open, Plan, State
 from duly.machine.watch.member import Act
@@ -64,10 +65,10 @@ def reason_of(watch: Watch, refusal: Refusal | Owed, label: str, state: State) -
     )  # fmt: skip
 
 
-def admitted(contract: Contract, state: State, plan: Plan, act: Act, shut: tuple[int, ...]) -> tuple[Any, ...]:
+def admitted(contract: Contract, state: State, plan: Plan, act: Act, shut: tuple[int, ...]) -> Any:
     """The books after an admission; a rule that said no goes on as if the act had not happened."""
     books = state.books
-    fresh: list[Any] | None = None
+    fresh: dict[int, Any] = {}
     for number in plan.watches:
         if number in shut:
             continue
@@ -76,10 +77,8 @@ def admitted(contract: Contract, state: State, plan: Plan, act: Act, shut: tuple
         if act.id is None:
             after = watch.win(after, act, None)
         if after is not book:
-            if fresh is None:
-                fresh = list(books)
             fresh[number] = after
-    return books if fresh is None else tuple(fresh)
+    return put(books, fresh)
 
 
 def ended(contract: Contract, state: State, identity: str, call: Open, how: str, result: Any = None) -> State:
@@ -88,7 +87,7 @@ def ended(contract: Contract, state: State, identity: str, call: Open, how: str,
     if plan is None or not plan.watches:
         return state
     act = act_of(contract, state, call.label, call.args, identity, call.batch)
-    fresh: list[Any] | None = None
+    fresh: dict[int, Any] = {}
     for number in plan.watches:
         if number in call.shut:
             continue
@@ -98,10 +97,8 @@ def ended(contract: Contract, state: State, identity: str, call: Open, how: str,
         else:
             after = watch.spent(book, act, result) if how == "spent" else watch.back(book, act)
         if after is not book:
-            if fresh is None:
-                fresh = list(state.books)
             fresh[number] = after
-    return state if fresh is None else structs.replace(state, books=tuple(fresh))
+    return structs.replace(state, books=put(state.books, fresh)) if fresh else state
 
 
 def breaches(contract: Contract, state: State, identity: str, call: Open, result: Any) -> list[Reason]:
@@ -123,15 +120,13 @@ def breaches(contract: Contract, state: State, identity: str, call: Open, result
 def heard(contract: Contract, state: State, watches: tuple[int, ...], label: str, payload: Any) -> State:
     """The books after a message was received, which has succeeded with that."""
     act = act_of(contract, state, label, payload if type(payload) is dict else {}, None, None)
-    fresh: list[Any] | None = None
+    fresh: dict[int, Any] = {}
     for number in watches:
         watch, book = contract.watches[number], state.books[number]
         after = watch.win(watch.admit(book, act), act, None)
         if after is not book:
-            if fresh is None:
-                fresh = list(state.books)
             fresh[number] = after
-    return state if fresh is None else structs.replace(state, books=tuple(fresh))
+    return structs.replace(state, books=put(state.books, fresh)) if fresh else state
 
 
 def lapsed(contract: Contract, state: State) -> tuple[State, list[Reason]]:
@@ -144,7 +139,7 @@ def lapsed(contract: Contract, state: State) -> tuple[State, list[Reason]]:
             continue
         after, late = watch.lapse(book, state.at)
         if after is not book:
-            books = (*books[:number], after, *books[number + 1 :])
+            books = put(books, {number: after})
         found += [reason_of(watch, owed, "elapsed", state) for owed in late]
     if books is not state.books:
         names = state.more.found | {reason.rule for reason in found}
@@ -152,12 +147,12 @@ def lapsed(contract: Contract, state: State) -> tuple[State, list[Reason]]:
     return state, found
 
 
-def renewed(contract: Contract, books: tuple[Any, ...], ends: tuple[str, ...]) -> tuple[Any, ...]:
+def renewed(contract: Contract, books: Any, ends: tuple[str, ...]) -> Any:
     """The books once a turn, or a turn and a run, begins anew."""
     if not any(watch.scope in ends for watch in contract.watches):
         return books
-    return tuple(
-        watch.start if watch.scope in ends else book for watch, book in zip(contract.watches, books, strict=True)
+    return put(
+        books, {number: watch.start for number, watch in enumerate(contract.watches) if watch.scope in ends}
     )
 
 
@@ -175,11 +170,11 @@ def everywhere(contract: Contract, state: State, event: Called | Sent, args: Any
     if not contract.everywhere:
         return state
     act = act_of(contract, state, str(event.label), args, identity, event.batch)
-    books = list(state.books)
+    fresh = {}
     for number in contract.everywhere:
         watch = contract.watches[number]
-        books[number] = watch.admit(books[number], act)
-    return structs.replace(state, books=tuple(books))
+        fresh[number] = watch.admit(state.books[number], act)
+    return structs.replace(state, books=put(state.books, fresh))
 
 
 def noticed(state: State, reasons: list[Reason]) -> State:

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
+from duly.machine.cells import put
 from duly.machine.contract import Contract
 from duly.machine.ir import Plan, State
 from duly.machine.watch.amount import amount_of
@@ -91,4 +92,4 @@ def stranded(contract: Contract, state: State, plan: Plan, cursors: tuple[int, .
 def _with(state: State, number: int, book: Any) -> State:
     if book is state.books[number]:
         return state
-    return structs.replace(state, books=(*state.books[:number], book, *state.books[number + 1 :]))
+    return structs.replace(state, books=put(state.books, {number: book}))

@@ -14,7 +14,6 @@ from duly.values.verdict import ALLOWED, Verdict, Violation
 
 from .park import dropped
 from .people import may_not, meant, said_yes, void
-from .refuse import mark
 from .settle import given_up, settled
 
 Answer = tuple[Verdict, State]
@@ -53,6 +52,8 @@ def ordered(contract: Contract, state: State, event: Ordered, happened: bool) ->
 
 def _stand(contract: Contract, state: State, event: Ordered, by: str) -> Answer:
     """A yes to the act that waits, and to acts like it from now on, as far as its approvals let one go."""
+    if state.more.over is not None:
+        return void(f"the session is {state.more.over}, and nothing waits in it any more"), state
     found = meant(state, event.target, None)
     if isinstance(found, Violation):
         return found, state
@@ -77,8 +78,7 @@ def _stand(contract: Contract, state: State, event: Ordered, by: str) -> Answer:
         state.at + min(lives) if lives else None,
     )  # fmt: skip
     more = state.more
-    denied = tuple(pair for pair in more.denied if pair != (waits.label, mark(waits.runs)))
-    more = structs.replace(more, standing=(*more.standing, stands), issued=more.issued + 1, denied=denied)
+    more = structs.replace(more, standing=(*more.standing, stands), issued=more.issued + 1)
     state = structs.replace(state, more=more)
     return ALLOWED, state if by in waits.yes else said_yes(state, key, waits, by, asks)
 

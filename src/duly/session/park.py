@@ -22,6 +22,9 @@ from .refuse import mark
 
 Wanted = tuple[Asker, ...]
 
+PAST = 32
+"""Tickets whose end is remembered, so that a late decision is told why it is void."""
+
 
 def wanted(contract: Contract, state: State, plan: Plan, args: Any) -> tuple[Wanted, list[Reason]]:
     """The approvals that a call needs, and why it is refused before anybody is asked."""
@@ -37,16 +40,16 @@ def wanted(contract: Contract, state: State, plan: Plan, args: Any) -> tuple[Wan
             reasons.append(Reason(asker.id, "unknown", message, got=f"!{plan.label}", help="correct the arguments"))
         elif answer:
             found.append(asker)
-    more = state.more
-    if more.denied and found and (plan.label, mark(args)) in more.denied:
-        message = f"a person has said no to this `{plan.label}`"
-        reasons.append(_denied(found[0].id, message, plan.label))
-    reasons += [
-        _denied(asker.id, f"a person has said no to every `{plan.label}` of this kind", plan.label)
-        for asker in found
-        if asker.id in more.shut
-    ]
     return tuple(found), reasons
+
+
+def denials(more: More, label: str, args: Any, asks: Wanted) -> list[Reason]:
+    """The noes of this turn that refuse a call before anybody is asked again."""
+    reasons = []
+    if (label, mark(args)) in more.denied:
+        reasons.append(_denied(asks[0].id, f"a person has said no to this `{label}`", label))
+    shut = [asker.id for asker in asks if asker.id in more.shut]
+    return reasons + [_denied(id, f"a person has said no to every `{label}` of this kind", label) for id in shut]
 
 
 def _denied(id: str, message: str, label: str) -> Reason:
@@ -57,7 +60,7 @@ def _denied(id: str, message: str, label: str) -> Reason:
 def known(state: State, event: Called, plan: Plan | None, args: Any) -> tuple[str | None, Any]:
     """The id under which an equal act waits, where a call has none of its own, and what a person made of it."""
     parked = state.more.parked
-    if plan is None or not plan.asks or not parked:
+    if plan is None or not parked:
         return event.id, args
     if event.id is not None:
         waits = parked.get(event.id)
@@ -74,7 +77,7 @@ def permitted(
 ) -> More | tuple[NeedsApproval, State]:
     """What is left of the seldom parts once a yes has been spent; or the refusal of an act that waits for one."""
     more = state.more
-    left = tuple(asker for asker in asks if not _stands(more, asker, plan.label, args))
+    left = tuple(asker for asker in asks if not _stands(more, asker, plan.label, args, event.agent))
     if not left:
         return more
     names = {asker.id for asker in left}
@@ -87,8 +90,10 @@ def permitted(
             and waits.label == plan.label
             and names <= {*waits.asks}
             and same(waits.runs, args)
+            # whoever said yes to another's call has not said yes to his own
+            and event.agent not in waits.yes
         ):
-            return structs.replace(more, parked=without(more.parked, key))
+            return structs.replace(more, parked=without(more.parked, key), past=past(more, key, waits, "spent"))
     waits = more.parked.get(identity)
     if waits is not None and waits.asks and not waits.granted and names <= {*waits.asks}:
         return _needed(left, plan.label, waits.ticket), state
@@ -117,10 +122,10 @@ def _needed(asks: Wanted, label: str, ticket: str) -> NeedsApproval:
     return NeedsApproval(reasons, ticket=ticket, mend=Repair("steps", steps))
 
 
-def _stands(more: More, asker: Asker, label: str, args: Any) -> bool:
+def _stands(more: More, asker: Asker, label: str, args: Any, agent: str | None) -> bool:
     names = {
         stands.by for stands in more.standing
-        if asker.id in stands.asks and stands.label == label and covered(stands, args)
+        if stands.by != agent and asker.id in stands.asks and stands.label == label and covered(stands, args)
     }  # fmt: skip
     return len(names) >= asker.approval.need
 
@@ -146,14 +151,32 @@ def edited(state: State, key: str, waits: Parked, args: Any, by: str, asks: Want
     fresh = structs.replace(
         waits, ticket=_ticket(more, key), edited=args, yes=(by,), granted=granted(asks, (by,))
     )
-    parked = {**more.parked, key: fresh}
-    return structs.replace(state, more=structs.replace(more, parked=parked, issued=more.issued + 1))
+    more = structs.replace(
+        more, parked={**more.parked, key: fresh}, issued=more.issued + 1, past=past(more, key, waits, "edited"),
+        denied=lifted(more, fresh),
+    )  # fmt: skip
+    return structs.replace(state, more=more)
+
+
+def lifted(more: More, waits: Parked) -> tuple[tuple[str, str], ...]:
+    """The noes of this turn without those that a later yes takes back."""
+    if not waits.granted:
+        return more.denied
+    said = {(waits.label, mark(waits.args)), (waits.label, mark(waits.runs))}
+    return tuple(pair for pair in more.denied if pair not in said)
+
+
+def past(more: More, key: str, waits: Parked, how: str) -> tuple[tuple[str, str, str], ...]:
+    """What became of the latest tickets, for whoever decides them too late."""
+    return (*more.past, (key, waits.ticket, how))[-PAST:]
 
 
 def dropped(contract: Contract, state: State, key: str, outcome: str) -> State:
     """The act no longer waits: a protocol that names this outcome of it moves, others stay."""
-    waits = state.more.parked[key]
-    state = structs.replace(state, more=structs.replace(state.more, parked=without(state.more.parked, key)))
+    more = state.more
+    waits = more.parked[key]
+    more = structs.replace(more, parked=without(more.parked, key), past=past(more, key, waits, outcome))
+    state = structs.replace(state, more=more)
     plan, hearing = contract.acts.get(waits.label), contract.hearings.get(waits.label)
     for row in hearing.rows if hearing is not None and waits.asks and not waits.granted else ():
         line = contract.lines[row.protocol]

@@ -8,10 +8,18 @@ from duly.machine.ir import Parked, State
 from duly.values.event import Decided
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
-from .park import dropped, edited, granted
+from .park import dropped, edited, granted, lifted
 from .refuse import mark
 
 Answer = tuple[Verdict, State]
+
+_ENDED = {
+    "expired": "has expired",
+    "withdrawn": "was withdrawn",
+    "denied": "was decided: no",
+    "spent": "was decided, and its yes is used up",
+    "edited": "was decided: another ticket stands for what it was changed to",
+}
 
 
 def void(message: str, *, help: str = "") -> Violation:
@@ -21,6 +29,8 @@ def void(message: str, *, help: str = "") -> Violation:
 
 def decided(contract: Contract, state: State, event: Decided, happened: bool) -> Answer:
     """A decision needs one open ticket, and somebody who may decide."""
+    if state.more.over is not None:
+        return void(f"the session is {state.more.over}, and nothing waits in it any more"), state
     found = meant(state, event.target, event.ticket)
     if isinstance(found, Violation):
         return found, state
@@ -39,7 +49,9 @@ def decided(contract: Contract, state: State, event: Decided, happened: bool) ->
         case "deny":
             more = state.more
             shut = more.shut | {asker.id for asker in mine if asker.approval.no == "turn"}
-            denied = tuple(dict.fromkeys((*more.denied, (waits.label, mark(waits.runs)))))
+            # what was asked for, and what another person has made of it
+            said = ((waits.label, mark(waits.args)), (waits.label, mark(waits.runs)))
+            denied = tuple(dict.fromkeys((*more.denied, *said)))
             state = structs.replace(state, more=structs.replace(more, denied=denied, shut=shut))
             state = dropped(contract, state, key, "denied")
             for other, known in list(state.more.parked.items()):
@@ -80,6 +92,9 @@ def meant(state: State, target: str | None, ticket: str | None) -> tuple[str, Pa
     if ticket is None and target not in parked and target not in [waits.ticket for waits in parked.values()]:
         found = [(key, waits) for key, waits in found if waits.asks and not waits.granted]
     name = ticket or target
+    ended = next((how for key, known, how in reversed(state.more.past) if name in (key, known)), "")
+    if not found and ended:
+        return void(f"`{name}` {_ENDED.get(ended, ended)}", help="ask for the call again")
     if not found:
         return void(f"no open ticket `{name}`" if name else "no act waits for a decision")
     if len(found) > 1:
@@ -106,4 +121,6 @@ def may_not(asks: list[Asker], waits: Parked, by: str | None) -> Violation | Non
 def said_yes(state: State, key: str, waits: Parked, by: str, asks: list[Asker]) -> State:
     yes = (*waits.yes, by)
     fresh = structs.replace(waits, yes=yes, granted=granted(tuple(asks), yes))
-    return structs.replace(state, more=structs.replace(state.more, parked={**state.more.parked, key: fresh}))
+    more = state.more
+    more = structs.replace(more, parked={**more.parked, key: fresh}, denied=lifted(more, fresh))
+    return structs.replace(state, more=more)

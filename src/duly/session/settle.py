@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
+from duly.machine.cells import put
 from duly.machine.condition import Condition
 from duly.machine.contract import Contract
 from duly.machine.ir import EMPTY, NOTHING, More, Open, Plan, Row, State, Waiting
@@ -306,11 +307,8 @@ def _given_back(contract: Contract, state: State, call: Open) -> State:
     """The count, the place and the bindings of a call that is known not to have happened."""
     data = state.data
     if call.took:
-        counts = list(data)
-        for slot in call.took:
-            if not began(contract, state.more, contract.scopes[slot], call.epoch):
-                counts[slot] -= 1
-        data = tuple(counts)
+        less = [slot for slot in call.took if not began(contract, state.more, contract.scopes[slot], call.epoch)]
+        data = put(data, {slot: data[slot] - 1 for slot in less})
     return unbound(structs.replace(state, data=data), call)
 
 

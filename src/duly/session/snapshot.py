@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field, structs
 
+from duly.machine.cells import cells
 from duly.machine.contract import Contract
 from duly.machine.ir import EMPTY, NOTHING, Held, More, Open, Parked, Standing, State, Waiting
 from duly.values.errors import Diagnostic, DulyError, fault
@@ -95,6 +96,7 @@ class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     standing: list[SavedStanding] = field(default_factory=list)
     denied: list[tuple[str, str]] = field(default_factory=list)
     shut: list[str] = field(default_factory=list)
+    past: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -148,6 +150,7 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
             dict(more.tally), sorted(more.found), more.origin, more.mode,
             {key: _ticket(waits) for key, waits in more.parked.items() if waits.asks}, more.issued,
             [_stands(stands) for stands in more.standing], list(more.denied), sorted(more.shut),
+            list(more.past),
         ),
     )  # fmt: skip
     # by the ids of their rules, and only where something has happened
@@ -208,7 +211,7 @@ def _state(contract: Contract, saved: Saved) -> State:
             **{key: _parked(saved) for key, saved in more.tickets.items()},
         },
         issued=more.issued, standing=tuple(_standing(saved) for saved in more.standing),
-        denied=tuple(more.denied), shut=frozenset(more.shut),
+        denied=tuple(more.denied), shut=frozenset(more.shut), past=tuple(more.past),
         waiting=tuple(_awaited(waiting) for waiting in more.waiting),
         fresh={int(bit, 16): batch for bit, batch in more.fresh.items()},
         held=tuple(_held(held, value) for held in more.held),
@@ -224,10 +227,10 @@ def _state(contract: Contract, saved: Saved) -> State:
             tuple(call.shut),
         )  # fmt: skip
     return State(
-        cursors=tuple(saved.cursors), movers=tuple(saved.movers), facts=int(saved.facts, 16), data=tuple(saved.data),
+        cursors=tuple(saved.cursors), movers=tuple(saved.movers), facts=int(saved.facts, 16), data=cells(saved.data),
         registers=registers or EMPTY, open=calls or EMPTY, at=saved.at, serial=saved.serial,
         more=NOTHING if rest == NOTHING else rest,
-        books=tuple(
+        books=cells(
             read_json(saved.books[watch.id]) if watch.id in saved.books else watch.start for watch in contract.watches
         ),
     )  # fmt: skip

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
+from duly.machine.cells import put
 from duly.machine.contract import Contract
 from duly.machine.ir import More, State
 from duly.values.plain import Malformed
@@ -50,7 +51,7 @@ def renewed(contract: Contract, state: State, *, run: bool) -> State:
     if not contract.turned:
         return state
     ends = ("turn", "run") if run else ("turn",)
-    data = tuple(0 if contract.scopes[slot] in ends else count for slot, count in enumerate(state.data))
+    data = put(state.data, {slot: 0 for slot, scope in enumerate(contract.scopes) if scope in ends})
     facts = state.facts & ~(contract.run_bits if run else contract.turn_bits)
     more = state.more
     changes: dict[str, Any] = {"turns": more.turns + 1, "denied": (), "shut": frozenset()}
