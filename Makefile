@@ -12,8 +12,9 @@ export DULY_SHARED ?= $(abspath ../shared)
 
 .PHONY: demo test test-adapters lint bench soak lock docs clean
 
-demo: .venv/base $(if $(MODEL),.venv/local)
-	$(BIN)/python -m duly.demo $(if $(MODEL),--model $(MODEL))
+# make demo MODEL=local: a real language model; make demo MCP=1: the desk as an MCP server behind the gate
+demo: $(if $(MCP),.venv-mcp/ready,.venv/base) $(if $(MODEL),.venv/local)
+	$(if $(MCP),.venv-mcp/bin,$(BIN))/python -m duly.demo $(if $(MODEL),--model $(MODEL)) $(if $(MCP),--mcp)
 
 test: .venv/dev lint
 	$(BIN)/python -m pytest -n $(JOBS)

@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from .customer import GOODBYE, Customer
-from .desk import CHANGES, Desk
-from .gate import Bare, Gate, Guarded, Outcome
+from .desk import CHANGES
+from .gate import Outcome, Setting, here
 from .task import Change, Task
 
 Messages = list[dict[str, Any]]
@@ -43,13 +43,13 @@ class Run(Struct):
 class Counter:
     """What an agent sees of a run: it can `say` something and is answered, and it can `call` a tool."""
 
-    def __init__(self, task: Task, *, guarded: bool) -> None:
+    def __init__(self, task: Task, *, guarded: bool, setting: Setting = here) -> None:
         self.task = task
         self.customer = Customer(task)
         self.heard = task.opening
         self.run = Run(task.name, guarded)
-        self._desk = Desk()
-        self._gate: Gate = Guarded(self._desk) if guarded else Bare(self._desk)
+        self._place = setting(task.name, guarded)
+        self._gate = self._place.gate
         self._hear(task.opening)
 
     def say(self, text: str) -> str:
@@ -83,8 +83,10 @@ class Counter:
         """The customer leaves, and the database is compared with what it should be."""
         if self.heard != GOODBYE:
             self._hear(GOODBYE)
-        self.run.served = self._desk.state() == self.task.expected()
-        self._desk.close()
+        self._place.close()
+        desk = self._place.desk()
+        self.run.served = desk.state() == self.task.expected()
+        desk.close()
         return self.run
 
     def _hear(self, text: str) -> None:
@@ -103,8 +105,8 @@ class Counter:
 Agent = Callable[[Counter], None]
 
 
-def play(task: Task, agent: Agent, *, guarded: bool) -> Run:
+def play(task: Task, agent: Agent, *, guarded: bool, setting: Setting = here) -> Run:
     """One agent serves one customer."""
-    counter = Counter(task, guarded=guarded)
+    counter = Counter(task, guarded=guarded, setting=setting)
     agent(counter)
     return counter.close()

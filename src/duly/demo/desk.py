@@ -5,6 +5,7 @@ A tool that cannot do what it is asked raises ``DeskError`` and changes nothing.
 
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 Result = dict[str, Any]
@@ -60,9 +61,14 @@ class DeskError(Exception):
 class Desk:
     """One box office with its own database; the public methods but `tools`, `state` and `close` are the ten tools."""
 
-    def __init__(self) -> None:
-        self._db = sqlite3.connect(":memory:", isolation_level=None)
+    def __init__(self, database: str = ":memory:") -> None:
+        """A desk with a fresh database, in memory or in a file that is not there yet; else with the one in the file."""
+        known = database != ":memory:" and Path(database).exists()
+        # a server may call its tools on other threads, one at a time
+        self._db = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
         self._db.row_factory = sqlite3.Row
+        if known:
+            return
         self._db.executescript(_SCHEMA)
         self._db.executemany("insert into performances values (?, ?, ?, ?)", _PERFORMANCES)
         self._db.executemany(

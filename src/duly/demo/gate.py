@@ -82,6 +82,24 @@ class Guarded:
         return tuple(name for name in self._tools if name in legal or name in READS)
 
 
+class Place(Struct, frozen=True):
+    """Where a run happens: the gate, the desk as it is at the end, and how to leave."""
+
+    gate: Gate
+    desk: Callable[[], Desk]
+    close: Callable[[], None]
+
+
+Setting = Callable[[str, bool], Place]
+"""Sets up a place for a task, without or with duly."""
+
+
+def here(task: str, guarded: bool) -> Place:
+    """The desk in this process, as plain Python."""
+    desk = Desk()
+    return Place(Guarded(desk) if guarded else Bare(desk), lambda: desk, lambda: None)
+
+
 def contract_path() -> Path:
     """Where the demo's contract lies, for `duly audit … --contract`."""
     return Path(str(files(__package__).joinpath(CONTRACT)))

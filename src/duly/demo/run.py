@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 import typer
@@ -17,9 +17,12 @@ from duly.notation.draw import draw_text
 from . import show, transcript
 from .agent import Eager
 from .counter import Agent, Run, play
-from .gate import contract
+from .gate import Setting, contract, here
 from .score import Score, score
 from .task import TASKS
+
+if TYPE_CHECKING:
+    from .served import Stage
 
 SEED: Final = 16
 """A seed with which the agent gives in to four different temptations."""
@@ -44,13 +47,18 @@ def local_runs(seed: int, seconds: float = SECONDS, tick: Tick = lambda task: No
     return _runs(agent, agent.late, tick)
 
 
-def _runs(agent: Agent, late: Callable[[], bool], tick: Tick) -> list[Run]:
+def served_runs(seed: int, stage: "Stage", tick: Tick = lambda task: None) -> list[Run]:
+    """Every task without and with duly, the desk behind the real MCP client, server and gate."""
+    return _runs(Eager(seed), lambda: False, tick, stage.place)
+
+
+def _runs(agent: Agent, late: Callable[[], bool], tick: Tick, setting: Setting = here) -> list[Run]:
     runs: list[Run] = []
     for task in TASKS:
         pair = []
         for guarded in (False, True):
             tick(task.name)
-            pair.append(play(task, agent, guarded=guarded))
+            pair.append(play(task, agent, guarded=guarded, setting=setting))
         if late():
             # a task that the time did not suffice for counts in neither column
             break
@@ -64,6 +72,8 @@ def demo(
     ] = "scripted",
     seed: Annotated[int, typer.Option(help="draws the agent's moments of weakness, or the model's words")] = SEED,
     out: Annotated[Path, typer.Option(help="where the transcripts are written")] = Path("demo-runs"),
+    mcp: Annotated[bool, typer.Option("--mcp", help="the desk as an MCP server, behind `duly mcp`")] = False,
+    era: Annotated[str, typer.Option(help="with --mcp: the client's protocol, 2026 or 2025")] = "2026",
     as_json: Annotated[bool, typer.Option("--json", help="print the figures as one JSON object")] = False,
 ) -> None:
     """Shows what a contract changes: twelve customers at a box office, served without and with duly."""
@@ -71,7 +81,14 @@ def demo(
     if model not in MODELS:
         errors.print(f"unknown model `{model}`; a model is `scripted` or `local`", markup=False)
         raise typer.Exit(2)
-    runs = _played(model, seed, errors)
+    if mcp:
+        _check_mcp(model, era, errors)
+    stage = None
+    if mcp:
+        from .served import Stage
+
+        stage = Stage(out, era)
+    runs = _played(model, seed, errors, stage)
     try:
         written = transcript.write(runs, out)
     except OSError as error:
@@ -84,12 +101,15 @@ def demo(
         typer.echo(json.dumps(_as_json(result, runs), ensure_ascii=False))
     else:
         console = show.console()
-        show.intro(console, model)
+        show.intro(console, model, mcp=mcp)
         show.tasks(console, runs)
         show.figures(console, result)
         refusal = next((refusal for run in runs for refusal in run.refusals), None)
         if refusal is not None:
             show.refusal(console, refusal)
+        if stage is not None:
+            show.tools(console, stage.seen)
+            show.store(console, stage.store, written.contract)
         show.picture(console, _drawing())
         show.audited(console, written, reports, result)
         show.onward(console)
@@ -97,8 +117,28 @@ def demo(
         raise typer.Exit(1)
 
 
-def _played(model: str, seed: int, errors: Console) -> list[Run]:
+def _check_mcp(model: str, era: str, errors: Console) -> None:
+    """Says what is missing before anything starts."""
+    from importlib.util import find_spec
+
+    wrong = ""
+    if find_spec("mcp") is None:
+        wrong = "the desk as an MCP server needs the MCP SDK, which is not installed"
+        wrong += "\ninstall the extra: pip install 'duly[mcp]'"
+    elif model != "scripted":
+        wrong = "with `--mcp` the scripted agent serves; leave `--model` out"
+    elif era not in ("2025", "2026"):
+        wrong = f"unknown era `{era}`; an era is `2026` or `2025`"
+    if wrong:
+        errors.print(wrong, markup=False, soft_wrap=True)
+        raise typer.Exit(2)
+
+
+def _played(model: str, seed: int, errors: Console, stage: "Stage | None") -> list[Run]:
     with _progress(errors) as tick:
+        if stage is not None:
+            with stage:
+                return served_runs(seed, stage, tick)
         if model == "scripted":
             return scripted_runs(seed, tick)
         from .local import MissingModel

@@ -1,6 +1,7 @@
 """The demo on a terminal, or in a file: tables and texts made from the runs and their score."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich import box
 from rich.console import Console, Group
@@ -30,7 +31,7 @@ def console() -> Console:
     )
 
 
-def intro(out: Console, model: str) -> None:
+def intro(out: Console, model: str, *, mcp: bool = False) -> None:
     """Who works here, who comes, and what the rule is."""
     agent = (
         "a real language model with 135 million parameters, running in this process"
@@ -43,7 +44,13 @@ def intro(out: Console, model: str) -> None:
         " for one change. Some customers push back, hesitate, or say yes to something else."
     )
     out.print(f"The agent is {agent}.")
-    out.print("Each customer is served twice: with bare tools, and with the same tools behind duly.guard.")
+    if mcp:
+        out.print(
+            "The desk is an MCP server. Each customer is served twice through the MCP client: with the bare server, and"
+            " with the same server behind duly mcp. The host tells the gate what is said at the counter."
+        )
+    else:
+        out.print("Each customer is served twice: with bare tools, and with the same tools behind duly.guard.")
 
 
 def tasks(out: Console, runs: Sequence[Run]) -> None:
@@ -80,6 +87,22 @@ def refusal(out: Console, refused: Refusal) -> None:
     out.print(f"task {refused.task}; the customer said: {escape(refused.heard)}")
     out.print(f"the agent called {escape(refused.act)} and got:")
     out.print(Padding(Text(refused.text), (0, 0, 0, 4)))
+
+
+def tools(out: Console, seen: Sequence[tuple[str, tuple[str, ...], tuple[str, ...]]]) -> None:
+    """How the client's list of tools changed when a customer said yes."""
+    text, before, after = next((each for each in seen if set(each[1]) < set(each[2])), ("", (), ()))
+    if text:
+        _head(out, "What the client is shown")
+        out.print(f"before the customer said `{escape(text)}`: {len(before)} tools, {', '.join(before)}")
+        out.print(f"after it: also {', '.join(name for name in after if name not in before)}")
+
+
+def store(out: Console, path: Path, contract: Path) -> None:
+    """Where the sessions lie, and how to read them."""
+    _head(out, "What is on record")
+    for command in (f"duly sessions --store {path}", f"duly log push-cancel --store {path} --contract {contract}"):
+        out.print(Text(command, style="bold"), soft_wrap=True)
 
 
 def picture(out: Console, drawing: str) -> None:
