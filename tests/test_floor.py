@@ -44,7 +44,11 @@ ABOVE: Final = {
     "testing": frozenset({"msgspec", "pytest"}),
 }
 """What the rooms above the double line may import beside the standard library."""
-VENDORS: Final = {"gates/mcp/": frozenset({"anyio", "mcp", "mcp_types", "starlette", "uvicorn"})}
+VENDORS: Final = {
+    "gates/mcp/": frozenset({"anyio", "mcp", "mcp_types", "starlette", "uvicorn"}),
+    "demo/served.py": frozenset({"anyio", "mcp"}),
+    "demo/server.py": frozenset({"mcp"}),
+}
 """One vendor, one place, one extra: what only the files there may import."""
 SLOW: Final = ("lark", "yaml", "cel_expr_python", "re2", "jsonschema_rs", "typer", "rich", "asyncio", "threading")
 
