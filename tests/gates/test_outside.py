@@ -5,10 +5,11 @@ from threading import Event
 
 import pytest
 
-from duly import Called, Contract, DulyError, Gate, Refused, Tool, at_most
+from duly import Called, Contract, DulyError, Gate, OutsideGuard, Refused, Session, Tool, at_most
 from duly.gates.outside import HUNG, Outside
 from duly.journal.journal import open_journal
 from duly.journal.replay import again
+from gates import asked
 from steps import held, why
 
 TOOLS = [Tool("pay", effect="write", schema={"type": "object", "properties": {"n": {"type": "integer", "default": 7}}})]
@@ -183,3 +184,41 @@ def test_action_may_use_the_gate_itself() -> None:
     gates.append(Gate(session, actions=[look_back]))
     gates[0].begin("pay", {})
     assert session.trace == ["!pay", "?Unrecognized"]
+
+
+def named(run: str, *, within: float = 5.0) -> Contract:
+    return Contract(OutsideGuard("pay", run, within), tools=TOOLS)
+
+
+def test_a_guard_that_the_contract_names_is_looked_up_and_asked_by_the_gate() -> None:
+    asked.ASKED.clear()
+    gate = Gate(Session(named("gates.asked:small")))
+    gate.begin("pay", {"n": 3})
+    assert refusal(gate, {"n": 30}) == ("gates.asked:small", "guard", "the guard `gates.asked:small` said no")
+    assert asked.ASKED == [{"n": 3}, {"n": 30}]
+
+
+def test_a_call_that_no_gate_has_asked_about_is_refused() -> None:
+    session = Session(named("gates.asked:small"))
+    verdict = session.step(Called("pay", {"n": 1}, id="c1"))
+    assert why(verdict) == [("gates.asked:small", "missing")]
+    assert why(Gate(session, guards=None).step(Called("pay", {"n": 1}, id="c1"))) == [("gates.asked:small", "missing")]
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ("no.such.module:guard", "cannot be found: ModuleNotFoundError"),
+        ("gates.asked:big", "cannot be found: AttributeError"),
+        ("gates.asked:NUMBER", "cannot be called"),
+    ],
+)
+def test_a_gate_does_not_start_without_the_guards_that_its_contract_names(run: str, said: str) -> None:
+    with pytest.raises(DulyError, match=said):
+        Gate(Session(named(run)))
+
+
+def test_a_name_that_is_none_is_a_fault_of_the_contract() -> None:
+    for run in ("os.system", "a b:c", ":x", "m:"):
+        with pytest.raises(DulyError, match="is no name of a guard"):
+            named(run)

@@ -23,7 +23,7 @@ from duly.values.verdict import Allowed, Reason, Refusal, Unrecognized, Verdict,
 
 from .asking import Asking, Job, room, surely, until
 from .labels import Classifier
-from .outside import Outside, answered, checked
+from .outside import Outside, answered, checked, named
 from .stored import Effect, Mode, StoredSession, Taken
 
 Action = Callable[[Event, Verdict], object]
@@ -47,8 +47,9 @@ class Gate:
     In ``enforce`` a refused act raises ``duly.Refused`` and does not run; in ``shadow`` it runs, and the record says
     what enforce would have said. The mode is the one given here, else the contract's; an order of a
     person goes before both.
-    ``clock`` gives seconds that never fall. ``guards`` are asked before a call is decided; ``actions`` are called with
-    each event and its verdict after both are recorded, and what they raise is recorded and changes nothing.
+    ``clock`` gives seconds that never fall. ``guards``, and those that the contract names, are asked before a call is
+    decided; with None nobody is asked, and calls that the contract's guards are about are refused. ``actions`` are
+    called with each event and its verdict after both are recorded, and what they raise is recorded and changes nothing.
 
     The methods that begin with ``a`` do the same for coroutines, and no loop stands still for a lock or a store.
     """
@@ -59,7 +60,7 @@ class Gate:
         *,
         mode: Mode | None = None,
         clock: Callable[[], float] = monotonic,
-        guards: Iterable[Outside] = (),
+        guards: Iterable[Outside] | None = (),
         actions: Iterable[Action] = (),
     ) -> None:
         if mode not in (None, "enforce", "shadow"):
@@ -69,7 +70,7 @@ class Gate:
         self._clock = clock
         self._zero = clock() - session.state.at
         self._classifier: Classifier | None = None
-        self._guards = checked(tuple(guards), session.contract)
+        self._guards = () if guards is None else checked((*named(session.contract), *guards), session.contract)
         self._actions = tuple(actions)
         if not isinstance(session, StoredSession):
             _GATES.setdefault(session, self)
@@ -88,7 +89,7 @@ class Gate:
         wall: Callable[[], float] = time,
         wait: float = 10.0,
         every: int = 200,
-        guards: Iterable[Outside] = (),
+        guards: Iterable[Outside] | None = (),
         actions: Iterable[Action] = (),
     ) -> "Gate":
         """The gate of a session that a journal keeps: begun where the journal does not know it, else gone on with.

@@ -11,6 +11,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from duly.machine.contract import Contract
+from duly.machine.terms import OutsideGuard
 from duly.values.errors import fault
 from duly.values.event import Called
 from duly.values.plain import Malformed, plain
@@ -31,6 +32,34 @@ class Outside(Struct, frozen=True):
     @property
     def shown(self) -> str:
         return self.name or str(getattr(self.run, "__name__", "guard"))
+
+
+def named(contract: Contract) -> tuple[Outside, ...]:
+    """The guards that a contract names, looked up now; raises DulyError where one cannot be found."""
+    return tuple(
+        Outside(
+            tuple(label for label, plan in contract.acts.items() if plan.label == label and said.run in plan.guards),
+            _found(said), said.within, said.run,
+        )
+        for said in {guard.run: guard for guard in contract.terms.guards}.values()
+    )  # fmt: skip
+
+
+def _found(said: OutsideGuard) -> Callable[[dict[str, Any]], Any]:
+    from importlib import import_module
+
+    module, _, name = said.run.partition(":")
+    try:
+        found: Any = import_module(module)
+        for step in name.split("."):
+            found = getattr(found, step)
+    except Exception as error:
+        message = f"the guard `{said.run}` cannot be found: {type(error).__name__}: {_text(error)}"
+        raise fault("guard", message, span=said.span, help="its module must be where Python looks for it") from None
+    if not callable(found):
+        raise fault("guard", f"the guard `{said.run}` cannot be called", span=said.span, help="name a function")
+    guard: Callable[[dict[str, Any]], Any] = found
+    return guard
 
 
 def checked(guards: Sequence[Outside], contract: Contract) -> tuple[Outside, ...]:

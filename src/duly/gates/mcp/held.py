@@ -142,7 +142,7 @@ def left(contract: Contract, journal: Journal, but: str | None) -> None:
             if summary.open and summary.meta.digest == contract.digest and summary.session != but
         ]
         for session in found[:SHOWN]:
-            gate = Gate.open(contract, journal, session)
+            gate = Gate.open(contract, journal, session, guards=None)
             _uncertain(gate, session)
             gate.leave()
     except DulyError as error:
