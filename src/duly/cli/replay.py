@@ -23,13 +23,22 @@ class Reading(StrEnum):
 
 
 def replay(
+    contract: Annotated[str, typer.Option("--contract", "-c", help="The contract document.", show_default=False)],
     trace: Annotated[
-        str,
+        str | None,
         typer.Argument(
             help="One recorded run: duly's own trace, or any format that `audit` reads.", show_default=False
         ),
-    ],
-    contract: Annotated[str, typer.Option("--contract", "-c", help="The contract document.", show_default=False)],
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="A session of a journal, in place of a file.", show_default=False)
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option("--store", "-s", envvar="DULY_STORE", help="The journal.", show_default=False)
+    ] = None,
+    at: Annotated[
+        int | None, typer.Option("--at", min=0, help="Only up to this event of the session.", show_default=False)
+    ] = None,
     reading: Annotated[
         Reading, typer.Option("--as", help="live: a refused act did not happen; recorded: it happened all the same.")
     ] = Reading.live,
@@ -45,28 +54,37 @@ def replay(
       duly replay run.jsonl --contract contract.yaml
       duly replay run.jsonl --contract contract.yaml --as recorded --json
       duly replay results.json --contract contract.yaml --run 12
+      duly replay --session s-1 --store desk.sqlite --contract contract.yaml
 
-    A record is read as the audit reads it with `--as recorded`. Read live, what a refused call returned is a finding
-    of its own, since nothing should have returned.
+    A session of a journal is decided again as it was then, and each verdict held against the one on record; under
+    another contract it is only decided again. A file is read as the audit reads it with `--as recorded`. Read live,
+    what a refused call returned is a finding of its own, since nothing should have returned.
 
     Exits with 4 if an event is a violation or blocked, with 6 if a line cannot be read or an act still waits for a
-    decision.
+    decision, and with 5 if a session's record says something else than what is decided again.
     """
     from duly.gates.labels import Classifier
     from duly.session.session import Session
     from duly.values.plain import write_json
 
-    from .output import contract_of, worst, write
+    from .output import contract_of, usage, worst, write
 
     held = contract_of(contract, json=json)
+    if (trace is None) == (session is None) or (session is not None) != (store is not None):
+        raise usage("replay takes a file, or `--session` and `--store`")
+    if session is not None and store is not None:
+        from .replay_session import replay_session
+
+        raise typer.Exit(replay_session(held, store, session, at, json=json))
+    assert trace is not None
     trajectory = _trajectory(trace, run, json)
-    session = Session(held)
+    fold = Session(held)
     classifier = Classifier(held.terms.labels) if held.terms.labels else None
     codes: set[int] = set()
-    for line in _lines(trajectory, session, classifier, reading):
+    for line in _lines(trajectory, fold, classifier, reading):
         codes.add(line.pop("code"))
-        write(write_json(line) if json else _text(line))
-    if session.state.more.parked:
+        write(write_json(line) if json else text_of(line))
+    if fold.state.more.parked:
         codes.add(6)
     raise typer.Exit(worst(codes))
 
@@ -132,14 +150,14 @@ def _lines(
             event = name_event(event, classifier)
         verdict = session.step(event) if reading is Reading.live else session.observe(event)
         place = trajectory.lines[number] if number < len(trajectory.lines) else None
-        yield _line(index, place, event, verdict)
+        yield line_of(index, place, event, verdict)
         index += 1
     for problem in trajectory.problems[told:]:
         yield _unreadable(problem, index)
         index += 1
 
 
-def _line(index: int, place: int | None, event: "Event", verdict: "Verdict") -> dict[str, Any]:
+def line_of(index: int, place: int | None, event: "Event", verdict: "Verdict") -> dict[str, Any]:
     from duly.values.paper import object_of
     from duly.values.verdict import Allowed, Blocked, NeedsApproval, Unrecognized, Violation
 
@@ -197,7 +215,7 @@ def _unreadable(problem: Any, index: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _text(line: dict[str, Any]) -> str:
+def text_of(line: dict[str, Any]) -> str:
     """One event for a person: its place, what it is, the verdict, and why."""
     from duly.values.event import sign
     from duly.values.paper import event_of
