@@ -18,9 +18,9 @@ def test_a_session_is_decided_again_and_agrees_with_its_record(duly: Duly, here:
 
 
 def test_a_replay_may_end_in_the_middle_and_says_how_much_it_was(duly: Duly, here: Path) -> None:
-    said = duly("replay", "--session", "s1", "--at", 2, *desk(here))
-    assert "3 events decided again" in said.out
-    assert len(duly("replay", "--session", "s1", "--at", 2, "--json", *desk(here)).lines) == 3
+    where = ("--session", "s1", "--at", 2, *desk(here))
+    assert "3 events decided again" in duly("replay", *where).out
+    assert len(duly("replay", *where, "--json").lines) == 3
 
 
 def test_another_contract_decides_again_and_claims_no_disagreement(duly: Duly, here: Path) -> None:

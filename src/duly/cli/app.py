@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from . import audit, check, fmt, init, log, mcp, pending, replay, schema, sessions, show, tell
+from . import audit, check, fmt, init, log, mcp, order, pending, replay, schema, sessions, show, tell
 
 VERBS: Final = (
     (init.init, "Write a first contract."),
@@ -19,6 +19,9 @@ VERBS: Final = (
     (pending.pending, "List what waits for a person."),
     (pending.approve, "Say yes to a parked act."),
     (pending.deny, "Say no to a parked act."),
+    (order.withdraw, "Take back what waits, or a standing yes."),
+    (order.freeze, "Refuse every call that may change something."),
+    (order.unfreeze, "Let such calls by again."),
     (pending.settle, "Say what became of an uncertain call."),
     (log.log, "Print what happened in a session, and why."),
     (fmt.fmt, "Print contracts in canonical form."),

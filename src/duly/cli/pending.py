@@ -44,7 +44,7 @@ def pending(store: Store, contract: Held, json: Json = False) -> None:
 
     held = contract_of(contract, json=json)
     with opened(store, readonly=True, json=json) as journal:
-        found = [line for name, state in _states(journal, held) for line in _waiting(name, state)]
+        found = [line for name, state in _states(journal, held) for line in _waiting(name, state, held)]
     for line in found:
         write(write_json(line) if json else _text(line))
     if not json:
@@ -54,17 +54,46 @@ def pending(store: Store, contract: Held, json: Json = False) -> None:
 
 def approve(
     ticket: Ticket, store: Store, contract: Held, session: In = None, by: By = None, reason: Why = None,
+    edit: Annotated[
+        str | None, typer.Option("--edit", help="JSON: the arguments with which it may run.", show_default=False)
+    ] = None,
+    always: Annotated[bool, typer.Option("--always", help="From now on also to acts like it.")] = False,
+    scope: Annotated[
+        str | None,
+        typer.Option("--scope", help="With --always: JSON, the arguments that may vary, each with a glob.",
+                     show_default=False),
+    ] = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Says yes to a parked act. The yes is good for the identical act, once; all other rules are asked again.
 
+    With `--edit` it is good for the act as edited. With `--always` it stands for equal acts from now on, or as far as
+    the contract lets a standing yes go.
+
     \b
-    Example:
-      duly approve t-c7 --store desk.sqlite --contract desk.yaml --by ana
+    Examples:
+      duly approve t1-c7 --store desk.sqlite --contract desk.yaml --by ana
+      duly approve t1-c7 --store desk.sqlite --contract desk.yaml --edit '{"amount": 5}'
+      duly approve t1-c7 --store desk.sqlite --contract desk.yaml --always --scope '{"path": "/srv/**"}'
 
     Exits with 4 if the decision is not taken.
     """
-    _decide("approve", ticket, store, contract, session, by, reason, json)
+    from .output import usage
+
+    if sum(map(bool, (edit, always))) > 1 or (scope is not None and not always):
+        raise usage("`--edit` and `--always` exclude one another, and `--scope` belongs to `--always`")
+    args = None if edit is None else _object(edit, "--edit")
+    if always:
+        from duly.values.event import Ordered
+
+        within = None if scope is None else _object(scope, "--scope")
+        _tell(
+            lambda name: Ordered("stand", target=ticket, by=name, scope=within),
+            lambda state: any(parked.ticket == ticket for parked in state.more.parked.values()),
+            f"no open ticket `{ticket}`", store, contract, session, by, json,
+        )  # fmt: skip
+        return
+    _decide("approve" if args is None else "edit", ticket, store, contract, session, by, reason, json, args)
 
 
 def deny(
@@ -108,14 +137,28 @@ def settle(
     )  # fmt: skip
 
 
+def _object(text: str, option: str) -> dict[str, Any]:
+    from duly.values.plain import Malformed, read_json
+
+    from .output import usage
+
+    try:
+        found = read_json(text)
+    except Malformed as error:
+        raise usage(f"`{option}` is no JSON: {error}") from None
+    if type(found) is not dict:
+        raise usage(f"`{option}` is one JSON object")
+    return found
+
+
 def _decide(
     decision: Any, ticket: str, store: str, contract: str, session: str | None, by: str | None, reason: str | None,
-    json: bool,
+    json: bool, args: dict[str, Any] | None = None,
 ) -> None:  # fmt: skip
     from duly.values.event import Decided
 
     _tell(
-        lambda name: Decided(decision, ticket=ticket, by=name, reason=reason),
+        lambda name: Decided(decision, ticket=ticket, by=name, reason=reason, payload=args),
         lambda state: any(parked.ticket == ticket for parked in state.more.parked.values()),
         f"no open ticket `{ticket}`", store, contract, session, by, json,
     )  # fmt: skip
@@ -142,19 +185,38 @@ def _tell(
 
 def _states(journal: "Journal", contract: "Contract") -> "Iterator[tuple[str, State]]":
     """The sessions of this contract with their states; what belongs to another contract is left out."""
+    from time import time
+
+    from msgspec import structs
+
     from duly.journal.replay import state_of
 
     for summary in journal.sessions():
         if summary.meta.digest == contract.digest:
-            yield summary.session, state_of(contract, journal, summary.session)[0]
+            state = state_of(contract, journal, summary.session)[0]
+            if summary.last is not None:
+                # time has gone on since the last record
+                state = structs.replace(state, at=state.at + max(0.0, time() - summary.last))
+            yield summary.session, state
 
 
-def _waiting(session: str, state: "State") -> Iterator[dict[str, Any]]:
+def _waiting(session: str, state: "State", contract: "Contract") -> Iterator[dict[str, Any]]:
+    from duly.session.park import ticket
+
     for identity, parked in state.more.parked.items():
-        yield {
-            "session": session, "ticket": parked.ticket, "call": identity, "label": parked.label, "args": parked.args,
-            "waits_for": parked.cause,
+        if parked.until is not None and state.at >= parked.until:
+            continue
+        line: dict[str, Any] = {
+            "session": session, "ticket": parked.ticket, "call": identity, "label": parked.label, "args": parked.runs,
+            "waits_for": parked.cause or None,
         }  # fmt: skip
+        if parked.asks:
+            shown = ticket(contract, state, identity)
+            line |= {
+                "question": shown.question, "by": list(shown.by), "need": shown.need, "yes": list(shown.yes),
+                "granted": shown.granted, "left": shown.left, "stand": list(shown.stand),
+            }  # fmt: skip
+        yield line
     for identity, call in state.open.items():
         if call.uncertain:
             yield {"session": session, "ticket": None, "call": identity, "label": call.label, "args": call.args,
@@ -168,4 +230,14 @@ def _text(line: dict[str, Any]) -> str:
     act = f"{line['label']} {shorten(write_json(line['args']), 200)}"
     if line["ticket"] is None:
         return f"{line['session']}: call {line['call']} is uncertain: {act}"
-    return f"{line['session']}: {line['ticket']} waits until {line['waits_for']} is settled: {act}"
+    if "question" not in line:
+        return f"{line['session']}: {line['ticket']} waits until {line['waits_for']} is settled: {act}"
+    who = " or ".join(line["by"]) or "a person"
+    notes = [f"decided by {who}"] if line["need"] == 1 else [f"{len(line['yes'])} of {line['need']} yes, by {who}"]
+    if line["granted"]:
+        notes = [f"granted by {', '.join(line['yes'])}, until it is asked for again"]
+    if line["left"] is not None:
+        notes.append(f"{line['left']:.0f} s left")
+    if line["stand"]:
+        notes.append(f"a standing yes may cover {', '.join(line['stand'])}")
+    return f"{line['session']}: {line['ticket']}: {line['question']}\n      {act}\n      {'; '.join(notes)}"
