@@ -170,7 +170,12 @@ class AtMostTotal(Watch):
     def _given(self, book: Book, act: Act) -> Book:
         """Room comes back once for each act that is referred to."""
         assert self.gives is not None
-        key = key_of(at(self.gives.call, act.args))
+        named = at(self.gives.call, act.args)
+        if type(named) is str and named in book["open"]:
+            # what it refers to has not ended: it will have used nothing up
+            unit = book["open"][named][0]
+            return {**book, "open": {**book["open"], named: [unit, "0"]}}
+        key = key_of(named)
         past = book.get("past", {})
         if key is None or key not in past:
             return book
