@@ -13,7 +13,7 @@ from .names import Names
 from .terms import Rule
 from .watch.amount import AtMostTotal, Back, amount_of
 from .watch.count import AtLeast, AtMost, NoRepeat, Weight
-from .watch.duty import MustFollow
+from .watch.duty import FollowWithinActs, FollowWithinTime
 from .watch.member import Field, Member, field_of, union
 from .watch.order import Adjacent, Between, Exclusive, NeverAfter, Precede
 from .watch.same import Same
@@ -265,15 +265,15 @@ def must_happen(make: Maker) -> Ask:
 
 
 def must_follow(make: Maker) -> Ask:
-    within = make.args.get("within")
-    acts = within.get("acts") if isinstance(within, dict) else None
-    seconds = None
-    if acts is None:
-        seconds = make.seconds("within")
-    elif type(acts) is not int or acts < 1:
+    of, by = make.member(make.args["of"], judged=True), make.member(make.args["by"])
+    limit = make.args["within"]
+    if not isinstance(limit, dict):
+        return FollowWithinTime(make.rule, of, by, make.seconds("within"))
+    acts = limit.get("acts")
+    if type(acts) is not int or acts < 1:
         make.fault("`within` of `must_follow` is a time, or a number of acts from 1")
         acts = 1
-    return MustFollow(make.rule, make.member(make.args["of"], judged=True), make.member(make.args["by"]), acts, seconds)
+    return FollowWithinActs(make.rule, of, by, acts)
 
 
 def within(make: Maker) -> Ask:

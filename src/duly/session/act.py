@@ -13,7 +13,7 @@ from duly.values.plain import Malformed, read_json
 from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict, Violation
 
 from .batch import moved_on, put_back
-from .books import act_of, admitted, everywhere, judged, noticed
+from .books import act_of, admitted, judged, noticed
 from .charge import stranded
 from .explain import Why
 from .move import bind, find, pick, place, remarked, touched
@@ -332,12 +332,15 @@ def _unknown(
     label = str(event.label) if server is None else f"{server}/{event.label}"
     why = Why(contract, state, event, plan, args, (), state.facts, plan.silent if plan is not None else ())
     if plan is None and not contract.closed and not why.owners():
+        if contract.everywhere:
+            # rules that look at every act look at this one, too
+            strange = Plan(label, None, False, (), (), watches=contract.everywhere)
+            return _judged(contract, state, event, strange, args, identity, serial, None, happened)
         more = calm(contract, state.more)
         if identity is None:
-            return ALLOWED, structs.replace(everywhere(contract, state, event, args, None), more=more)
+            return ALLOWED, structs.replace(state, more=more)
         key = event.key if type(event) is Called else None
         record = Open(label, args, event.batch, state.cursors, epoch=(more.runs, more.turns), key=key)
-        state = everywhere(contract, state, event, args, identity)
         return Allowed(args, None, False, identity), structs.replace(
             state, open={**state.open, identity: record}, serial=serial, more=more
         )

@@ -10,7 +10,6 @@ from duly.machine.contract import Contract
 from duly.machine.ir import NOTHING, Open, Plan, State
 from duly.machine.watch.member import Act
 from duly.machine.watch.watch import Owed, Refusal, Watch
-from duly.values.event import Called, Sent
 from duly.values.verdict import Reason
 
 Judged = tuple[list[Reason], tuple[int, ...], list[Reason], list[Asker]]
@@ -84,11 +83,12 @@ def admitted(contract: Contract, state: State, plan: Plan, act: Act, shut: tuple
 def ended(contract: Contract, state: State, identity: str, call: Open, how: str, result: Any = None) -> State:
     """The books after a call has ended: ``won``, ``spent`` (it happened, and is no success) or given ``back``."""
     plan = contract.acts.get(call.label)
-    if plan is None or not plan.watches:
+    watches = plan.watches if plan is not None else contract.everywhere
+    if not watches:
         return state
     act = act_of(contract, state, call.label, call.args, identity, call.batch)
     fresh: dict[int, Any] = {}
-    for number in plan.watches:
+    for number in watches:
         if number in call.shut:
             continue
         watch, book = contract.watches[number], state.books[number]
@@ -163,18 +163,6 @@ def owed(contract: Contract, state: State) -> list[Reason]:
         for watch, book in zip(contract.watches, state.books, strict=True)
         for each in watch.owed(book)
     ]
-
-
-def everywhere(contract: Contract, state: State, event: Called | Sent, args: Any, identity: str | None) -> State:
-    """The books of rules that look at every act, after one that no plan knows."""
-    if not contract.everywhere:
-        return state
-    act = act_of(contract, state, str(event.label), args, identity, event.batch)
-    fresh = {}
-    for number in contract.everywhere:
-        watch = contract.watches[number]
-        fresh[number] = watch.admit(state.books[number], act)
-    return structs.replace(state, books=put(state.books, fresh))
 
 
 def noticed(state: State, reasons: list[Reason]) -> State:

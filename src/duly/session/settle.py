@@ -107,8 +107,8 @@ def settled(contract: Contract, state: State, identity: str, call: Open, outcome
         return given_up(contract, state, identity, call, payload)
     left = _without(state.open, identity)
     if plan is None or plan.message:
-        # what no contract admits, or no tool, moves nothing when it ends
-        return ALLOWED, structs.replace(state, open=left)
+        # what no contract admits, or no tool, moves nothing when it ends, but for rules that look at every act
+        return ALLOWED, ended(contract, structs.replace(state, open=left), identity, call, "won", payload)
     if plan.watches:
         broken = breaches(contract, state, identity, call, payload)
         if broken:

@@ -9,6 +9,7 @@ from msgspec import Struct, field, structs
 from duly.machine.cells import cells
 from duly.machine.contract import Contract
 from duly.machine.ir import EMPTY, NOTHING, Held, More, Open, Parked, Standing, State, Waiting
+from duly.machine.watch.watch import Watch
 from duly.values.errors import Diagnostic, DulyError, fault
 from duly.values.expr import UNSET, normal
 from duly.values.plain import Malformed, read_json, write_json, write_sorted
@@ -231,7 +232,8 @@ def _state(contract: Contract, saved: Saved) -> State:
         registers=registers or EMPTY, open=calls or EMPTY, at=saved.at, serial=saved.serial,
         more=NOTHING if rest == NOTHING else rest,
         books=cells(
-            read_json(saved.books[watch.id]) if watch.id in saved.books else watch.start for watch in contract.watches
+            _book(watch, saved.books[watch.id]) if watch.id in saved.books else watch.start
+            for watch in contract.watches
         ),
     )  # fmt: skip
 
@@ -310,6 +312,11 @@ def _waiting(waiting: Waiting) -> SavedWaiting:
 
 def _awaited(saved: SavedWaiting) -> Waiting:
     return Waiting(saved.protocol, saved.label, saved.outcome, read_json(saved.payload), saved.call, saved.batch)
+
+
+def _book(watch: Watch, text: str) -> Any:
+    book = read_json(text)
+    return watch.thaw(book) if watch.fits(book) else book
 
 
 def _ticket(waits: Parked) -> SavedTicket:

@@ -84,9 +84,10 @@ class AtMostTotal(Watch):
         if self.reserve is not None:
             return self.reserve
         assert self.field is not None
-        known = act.known.get(self.field, UNSET)
+        place = ("amount", self.field)
+        known = act.known.get(place, UNSET)
         if known is UNSET:
-            known = act.known[self.field] = amount_of(at(self.field, act.args))
+            known = act.known[place] = amount_of(at(self.field, act.args))
         amount: Decimal | None = known
         return amount
 

@@ -119,9 +119,11 @@ class AtLeast(Watch):
         return Refusal("owed", message, f"`{self.of.shown}` must succeed first", tuple(sorted(self.of.labels)))
 
     def win(self, book: Book, act: Act, result: Any) -> Book:
-        if book["n"] >= 2 * self.n or self.of.takes(act) is not True:
+        batches = book["batches"]
+        # so many of one batch are as good as more, and twice as many are enough for whoever asks
+        if len(batches) >= 2 * self.n or batches.count(act.batch) >= self.n or self.of.takes(act) is not True:
             return book
-        return {"n": book["n"] + 1, "batches": [*book["batches"], act.batch]}
+        return {"n": book["n"] + 1, "batches": [*batches, act.batch]}
 
     def owed(self, book: Book) -> list[Owed]:
         if book["n"] >= self.n:
@@ -150,12 +152,12 @@ class NoRepeat(Watch):
         self.of, self.n = of, n
 
     def _mark(self, act: Act) -> str:
-        known = act.known.get("mark", UNSET)
+        known = act.known.get(("mark",), UNSET)
         if known is UNSET:
             from hashlib import sha256
 
             text = f"{act.label} ".encode() + write_sorted(normal(act.args))
-            known = act.known["mark"] = sha256(text).hexdigest()[:32]
+            known = act.known[("mark",)] = sha256(text).hexdigest()[:32]
         return str(known)
 
     def refuse(self, book: Book, act: Act) -> Refusal | None:

@@ -41,9 +41,10 @@ class Member(Struct, frozen=True):
             return True
         unsure = False
         for condition in conditions:
-            answer = act.known.get(condition.text, UNSET)
+            place = ("where", condition.text)
+            answer = act.known.get(place, UNSET)
             if answer is UNSET:
-                answer = act.known[condition.text] = condition({**act.values, "args": act.args})
+                answer = act.known[place] = condition({**act.values, "args": act.args})
             if answer is True:
                 return True
             unsure = unsure or answer is None

@@ -20,7 +20,7 @@ class Precede(Watch):
         judged = self.then.takes(act)
         if judged is None or self.first.takes(act) is None:
             return unsure(self.then if judged is None else self.first, act)
-        if not judged or earlier(book["won"], act.batch) or any(b != act.batch for b in book.get("open", {}).values()):
+        if not judged or earlier(book["won"], act.batch) or earlier([*book.get("open", {}).values()], act.batch):
             return None
         message = f"`{act.label}` needs an earlier `{self.first.shown}`"
         sibling = bool(book["won"])
@@ -151,9 +151,12 @@ class Exclusive(Watch):
 
 
 class Adjacent(Watch):
-    """``then`` is refused unless the last admitted act is a ``first`` that has succeeded."""
+    """``then`` is refused unless the last admitted act is a ``first`` that has succeeded.
 
-    start: ClassVar[Book] = {"last": None, "won": False, "batch": None}
+    The book holds the last acts, from the last one on that is sure: [id, whether it is a ``first``, batch, won].
+    """
+
+    start: ClassVar[Book] = {"row": []}
     everywhere = True
 
     def __init__(self, rule: Rule, first: Member, then: Member) -> None:
@@ -164,39 +167,50 @@ class Adjacent(Watch):
         judged = self.then.takes(act)
         if judged is None or self.first.takes(act) is None:
             return unsure(self.then if judged is None else self.first, act)
-        if not judged or (book["won"] and (act.batch is None or book["batch"] != act.batch)):
+        if not judged or self._fits(book, act.batch):
             return None
         message = f"`{act.label}` must come right after `{self.first.shown}`, once that has succeeded"
-        return Refusal(
-            "order", message, f"`{self.first.shown}` must be the act before it", tuple(sorted(self.first.labels))
-        )
+        help = f"`{self.first.shown}` must be the act before it"
+        return Refusal("order", message, help, tuple(sorted(self.first.labels)))
+
+    def _fits(self, book: Book, batch: str | None) -> bool:
+        if not book["row"]:
+            return False
+        _, mine, before, won = book["row"][-1]
+        return bool(mine and won and (batch is None or before != batch))
 
     def admit(self, book: Book, act: Act) -> Book:
         mine = self.first.takes(act) is True
-        # what the last act was before, should this one not have happened
-        before = {key: book.get(key) for key in ("last", "won", "batch", "mine")}
-        if act.id is None:
-            return {"last": None, "won": mine, "batch": act.batch, "mine": mine}
-        return {"last": act.id, "won": False, "batch": act.batch, "mine": mine, "before": before}
+        return self._kept([*book["row"], [act.id, mine, act.batch, act.id is None]], act.id is None)
 
     def back(self, book: Book, act: Act) -> Book:
-        if book["last"] != act.id or "before" not in book:
-            return book
-        return {key: value for key, value in book["before"].items() if value is not None or key != "mine"}
-
-    def spent(self, book: Book, act: Act, result: Any) -> Book:
-        return book
+        row = [each for each in book["row"] if each[0] != act.id or act.id is None]
+        return book if len(row) == len(book["row"]) else {"row": row}
 
     def win(self, book: Book, act: Act, result: Any) -> Book:
-        if book["last"] != act.id or act.id is None or not book.get("mine"):
+        return self._settled(book, act, True)
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
+        return self._settled(book, act, False)
+
+    def _settled(self, book: Book, act: Act, won: bool) -> Book:
+        if act.id is None or not any(each[0] == act.id for each in book["row"]):
             return book
-        return {"last": act.id, "won": True, "batch": act.batch, "mine": True}
+        row = [
+            [None, mine, batch, won] if id == act.id else [id, mine, batch, was] for id, mine, batch, was in book["row"]
+        ]
+        return self._kept(row, True)
+
+    def _kept(self, row: list[Any], sure: bool) -> Book:
+        """What comes before the last act that is sure makes no difference any more."""
+        place = max((number for number, each in enumerate(row) if each[0] is None), default=0) if sure else 0
+        return {"row": row[place:]}
 
     def shut(self, book: Book, label: str, now: float) -> bool:
-        return self.then.labels.get(label) == () and not book["won"]
+        return self.then.labels.get(label) == () and not self._fits(book, None)
 
     def needs(self, book: Book, label: str) -> tuple[str, ...]:
-        return tuple(sorted(self.first.labels)) if label in self.then.labels and not book["won"] else ()
+        return tuple(sorted(self.first.labels)) if label in self.then.labels and not self._fits(book, None) else ()
 
 
 class Between(Watch):

@@ -29,11 +29,12 @@ class Same(Watch):
         field = self.fields.get(act.label) or self.fields.get("")
         if field is None:
             return None
-        known = act.known.get(field, UNSET) if result is UNSET else UNSET
+        place = ("key", field)
+        known = act.known.get(place, UNSET) if result is UNSET else UNSET
         if known is UNSET:
             known = key_of(at(field, act.args, result))
             if result is UNSET:
-                act.known[field] = known
+                act.known[place] = known
         key: str | None = known
         return key
 
@@ -88,6 +89,9 @@ class Same(Watch):
         return type(book) is dict and all(
             type(bucket) is dict and all(self.inner.fits(mine) for mine in bucket.values()) for bucket in book.values()
         )
+
+    def thaw(self, book: Book) -> Book:
+        return {number: {key: self.inner.thaw(mine) for key, mine in bucket.items()} for number, bucket in book.items()}
 
     def _of(self, book: Book, key: str) -> Book:
         return book.get(_bucket(key), {}).get(key, self.inner.start)

@@ -74,6 +74,9 @@ class Rate(Watch):
             return None
         return young[len(young) - self.n] + self.per - now
 
+    def thaw(self, book: Book) -> Book:
+        return {"at": [*map(float, book["at"])], "open": {id: float(at) for id, at in book["open"].items()}}
+
 
 class Within(Watch):
     """``of`` is refused later than ``t`` seconds after the last success of ``after``."""
@@ -101,6 +104,9 @@ class Within(Watch):
 
     def needs(self, book: Book, label: str) -> tuple[str, ...]:
         return tuple(sorted(self.after.labels)) if label in self.of.labels else ()
+
+    def thaw(self, book: Book) -> Book:
+        return book if book["at"] is None else {"at": float(book["at"])}
 
 
 class Fresh(Watch):
@@ -150,3 +156,6 @@ class Fresh(Watch):
 
     def needs(self, book: Book, label: str) -> tuple[str, ...]:
         return tuple(sorted(self.of.labels)) if label in self.then.labels else ()
+
+    def thaw(self, book: Book) -> Book:
+        return book if book["at"] is None else {**book, "at": float(book["at"])}

@@ -94,6 +94,10 @@ class Watch:
             if value is not None and type(value) is not bool
         )
 
+    def thaw(self, book: Book) -> Book:
+        """A book that comes from paper, where times are exact decimals, as this rule keeps it."""
+        return book
+
     def waits(self, book: Book, label: str, now: float) -> float | None:
         """The seconds after which time alone lets an act of this name by; None where it does not."""
         return None
