@@ -136,7 +136,7 @@ class _Fold:
             self._settle(event)
         verdict, self.state = observe(self.contract, self.state, event)
         self.closed = self.closed or kind is Closed
-        if type(verdict) is Allowed:
+        if type(verdict) is Allowed and not verdict.noted:
             return
         if type(verdict) is Unrecognized:
             self._unnamed(event, verdict)
@@ -178,7 +178,9 @@ class _Fold:
             self.malformed[event.id or f"#{self.index}"] = problem
 
     def _find(self, event: Event, verdict: Verdict) -> None:
-        reasons = verdict.reasons or (Reason("approval", verdict.word, "the act ran without the yes that it needs"),)
+        reasons = (*verdict.reasons, *verdict.noted)
+        if not reasons:
+            reasons = (Reason("approval", verdict.word, "the act ran without the yes that it needs"),)
         missing = any(problem.index <= self.index for problem in self.trajectory.problems)
         found = []
         for reason in reasons:

@@ -33,7 +33,7 @@ def log(
     with opened(store, readonly=True, json=json) as journal:
         summary_of(journal, session)
         for record in journal.read(session, start):
-            if not refused or record.verdict != "allowed":
+            if not refused or record.verdict != "allowed" or record.noted:
                 write(write_json(_plain(record)) if json else _text(record))
 
 
@@ -47,6 +47,7 @@ def _plain(record: "Record") -> dict[str, Any]:
             {"rule": reason.rule, "kind": reason.kind, "message": reason.message, "help": reason.help}
             for reason in record.reasons
         ],
+        "noted": [{"rule": reason.rule, "kind": reason.kind, "message": reason.message} for reason in record.noted],
     }  # fmt: skip
 
 
@@ -60,4 +61,5 @@ def _text(record: "Record") -> str:
     if isinstance(said, dict) and isinstance(said.get("text"), str):
         lines.append(f"       “{shorten(said['text'], 200)}”")
     lines += [f"       {reason.rule}: {reason.text()}" for reason in record.reasons]
+    lines += [f"       noted: {reason.rule}: {reason.text()}" for reason in record.noted]
     return "\n".join(lines)

@@ -165,7 +165,11 @@ def line_of(index: int, place: int | None, event: "Event", verdict: "Verdict") -
     match verdict:
         case Allowed():
             recorded = verdict.recorded if verdict.replayed else None
-            return {**line, "reasons": [], "legal": [], "repair": None, "ticket": None, "recorded": recorded, "code": 0}
+            noted = [_reason(reason) for reason in verdict.noted]
+            return {
+                **line, "reasons": [], "legal": [], "repair": None, "ticket": None, "recorded": recorded, "code": 0,
+                **({"noted": noted} if noted else {}),
+            }  # fmt: skip
         case Violation() | Blocked():
             code = 4
         case Unrecognized():
@@ -184,6 +188,7 @@ def line_of(index: int, place: int | None, event: "Event", verdict: "Verdict") -
         "ticket": verdict.ticket,
         "recorded": None,
         "halted": verdict.halted,
+        **({"noted": [_reason(reason) for reason in verdict.noted]} if verdict.noted else {}),
         "code": 1 if internal else code,
     }
 
@@ -229,6 +234,7 @@ def text_of(line: dict[str, Any]) -> str:
         out.append(f"      {reason['rule']}: {reason['message']}{expected}")
         if reason["help"]:
             out.append(f"      help: {reason['help']}")
+    out += [f"      noted: {reason['rule']}: {reason['message']}" for reason in line.get("noted", ())]
     repair = line["repair"]
     if repair is not None and repair["steps"]:
         out.append(f"      to make it legal: first {', then '.join(repair['steps'])}")
