@@ -47,7 +47,7 @@ ABOVE: Final = {
 VENDORS: Final = {
     "gates/mcp/": frozenset({"anyio", "mcp", "mcp_types", "starlette", "uvicorn"}),
     "demo/served.py": frozenset({"anyio", "mcp"}),
-    "demo/server.py": frozenset({"mcp"}),
+    "demo/server.py": frozenset({"mcp", "mcp_types"}),
 }
 """One vendor, one place, one extra: what only the files there may import."""
 SLOW: Final = ("lark", "yaml", "cel_expr_python", "re2", "jsonschema_rs", "typer", "rich", "asyncio", "threading")

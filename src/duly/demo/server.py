@@ -4,13 +4,14 @@ import sys
 from functools import wraps
 from typing import Any
 
-from .desk import Desk, DeskError, Tool
+from .desk import READS, Desk, DeskError, Tool
 
 
 def serve(database: str) -> None:
     """Until standard input ends. The database is a file, so that whoever started the server can look into it."""
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
+    from mcp_types import ToolAnnotations
 
     def told(tool: Tool) -> Tool:
         @wraps(tool)
@@ -25,7 +26,7 @@ def serve(database: str) -> None:
     desk = Desk(database)
     server = MCPServer("box-office", log_level="CRITICAL")
     for name, tool in desk.tools().items():
-        server.add_tool(told(tool), name=name)
+        server.add_tool(told(tool), name=name, annotations=ToolAnnotations(read_only_hint=name in READS))
     server.run("stdio")
 
 

@@ -28,6 +28,10 @@ include: ["duly:strict"]
 rules:
   - must_precede: [Yes, "@change"]
 
+# Or each change waits until somebody has decided about it, in the client or with `duly approve`:
+# approvals:
+#   - {of: "@change", ask: "May this be changed?"}
+
 # What people write, and what it is called. `duly check` runs these.
 examples:
   - {text: "Yes", label: Yes}
