@@ -2,7 +2,7 @@
 
 import sys
 
-from . import protocol, session, start
+from . import protocol, rules, session, start
 from .measure import Figure
 
 QUICK = 0.845
@@ -22,7 +22,7 @@ def main() -> int:
     print(f"llmcontract's send takes {slower:.1f} times as long here as where the bars in ms and µs were set;")
     print("`~` marks a figure that is within its bar once that is taken into account, `!` one that is not\n")
     marks = []
-    for room in (start, protocol, session):
+    for room in (start, protocol, session, rules):
         for figure in room.figures():
             text = line(figure, slower)
             marks.append(text[0])
