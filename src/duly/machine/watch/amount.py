@@ -133,10 +133,7 @@ class AtMostTotal(Watch):
 
     def taken(self, book: Book, unit: str) -> Decimal:
         """What is used up of one unit, calls included that have not ended."""
-        total = amount_of(book["total"].get(unit, 0)) or Decimal(0)
-        for entry in book["open"].values():
-            if entry[0] == unit:
-                total = EXACT.add(total, amount_of(entry[1]) or Decimal(0))
+        total: Decimal = book["total"].get(unit, _ZERO)
         return total
 
     def admit(self, book: Book, act: Act) -> Book:
@@ -145,12 +142,14 @@ class AtMostTotal(Watch):
         amount, unit = self._amount(act), self._unit(act)
         if amount is None or unit is None or amount < 0:
             return book  # it ran all the same, and nobody can say how much it was
-        if act.id is None:
-            return self._added(book, unit, amount)
-        return {**book, "open": {**book["open"], act.id: [unit, f"{amount:f}"]}}
+        book = self._added(book, unit, amount)
+        return book if act.id is None else {**book, "open": {**book["open"], act.id: [unit, amount]}}
 
     def back(self, book: Book, act: Act) -> Book:
-        return self._without(book, act.id)
+        if act.id not in book["open"]:
+            return book
+        unit, amount = book["open"][act.id]
+        return self._added(self._without(book, act.id), unit, -amount)
 
     def win(self, book: Book, act: Act, result: Any) -> Book:
         if self.gives is not None and self.gives.of.takes(act) is True:
@@ -158,12 +157,14 @@ class AtMostTotal(Watch):
         if act.id not in book["open"]:
             return book
         unit, amount = book["open"][act.id]
+        book = self._without(book, act.id)
         told = amount_of(at(self.settles, act.args, result)) if self.settles is not None else None
-        spent = told if told is not None and told >= 0 else amount_of(amount) or Decimal(0)
-        book = self._added(self._without(book, act.id), unit, spent)
+        spent = told if told is not None and told >= 0 else amount
+        if spent != amount:
+            book = self._added(book, unit, EXACT.subtract(spent, amount))
         if self.gives is None:
             return book
-        return {**book, "past": {**book.get("past", {}), key_of(act.id): [unit, f"{spent:f}"]}}
+        return {**book, "past": {**book.get("past", {}), key_of(act.id): [unit, spent]}}
 
     def spent(self, book: Book, act: Act, result: Any) -> Book:
         return self.win(book, act, result)
@@ -174,26 +175,48 @@ class AtMostTotal(Watch):
         named = at(self.gives.call, act.args)
         if type(named) is str and named in book["open"]:
             # what it refers to has not ended: it will have used nothing up
-            unit = book["open"][named][0]
-            return {**book, "open": {**book["open"], named: [unit, "0"]}}
+            unit, amount = book["open"][named]
+            return {**self._added(book, unit, -amount), "open": {**book["open"], named: [unit, _ZERO]}}
         key = key_of(named)
         past = book.get("past", {})
         if key is None or key not in past:
             return book
         unit, amount = past[key]
         rest = {name: entry for name, entry in past.items() if name != key}
-        given = amount_of(amount) or Decimal(0)
-        return {**self._added(book, unit, -given), "past": rest}
+        return {**self._added(book, unit, -amount), "past": rest}
 
     def _added(self, book: Book, unit: str, amount: Decimal) -> Book:
-        total = EXACT.add(amount_of(book["total"].get(unit, 0)) or Decimal(0), amount)
-        return {**book, "total": {**book["total"], unit: f"{total:f}"}}
+        total = EXACT.add(book["total"].get(unit, _ZERO), amount)
+        return {**book, "total": {**book["total"], unit: total}}
 
     def _without(self, book: Book, id: str | None) -> Book:
-        if id not in book["open"]:
-            return book
         return {**book, "open": {key: entry for key, entry in book["open"].items() if key != id}}
+
+    def fits(self, book: Book) -> bool:
+        if not super().fits(book) or type(book.get("past", {})) is not dict:
+            return False
+        entries = [*book["open"].values(), *book.get("past", {}).values()]
+        if not all(type(entry) is list and len(entry) == 2 and type(entry[0]) is str for entry in entries):
+            return False
+        amounts = [*book["total"].values(), *(entry[1] for entry in entries)]
+        return all(amount_of(value) is not None for value in amounts)
+
+    def thaw(self, book: Book) -> Book:
+        thawed = {
+            "total": {unit: _exact(total) for unit, total in book["total"].items()},
+            "open": {id: [unit, _exact(amount)] for id, (unit, amount) in book["open"].items()},
+        }
+        if "past" in book:
+            thawed["past"] = {key: [unit, _exact(amount)] for key, (unit, amount) in book["past"].items()}
+        return thawed
 
     def shut(self, book: Book, label: str, now: float) -> bool:
         # amounts may be zero, so that only a sum above the limit shuts
         return False
+
+
+def _exact(value: Any) -> Decimal:
+    return amount_of(value) or _ZERO
+
+
+_ZERO: Final = Decimal(0)

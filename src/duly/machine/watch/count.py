@@ -15,7 +15,10 @@ Weight = int | Field
 
 
 class AtMost(Watch):
-    """At most ``n`` admitted acts, or what they weigh. With ``each`` the limit is one on every single act."""
+    """At most ``n`` admitted acts, or what they weigh. With ``each`` the limit is one on every single act.
+
+    The book's ``n`` holds what has been admitted and not given back, open calls among them.
+    """
 
     counts = True
     start: ClassVar[Book] = {"n": 0, "open": {}}
@@ -50,7 +53,7 @@ class AtMost(Watch):
         limit = whole(self.n, act)
         if limit is None:
             return no_limit(self.n, act)
-        taken = 0 if self.each else book["n"] + sum(book["open"].values())
+        taken = 0 if self.each else book["n"]
         if taken + weight <= limit:
             return None
         where = "" if self.scope == "session" else f" in this {self.scope}"
@@ -72,7 +75,7 @@ class AtMost(Watch):
         weight = self._weight(act) or 0
         if act.id is None:
             return {**book, "n": book["n"] + weight}
-        return {**book, "open": {**book["open"], act.id: weight}}
+        return {"n": book["n"] + weight, "open": {**book["open"], act.id: weight}}
 
     def back(self, book: Book, act: Act) -> Book:
         return self._settled(book, act, keep=False)
@@ -87,14 +90,14 @@ class AtMost(Watch):
         if act.id not in book["open"]:
             return book
         rest = {key: value for key, value in book["open"].items() if key != act.id}
-        return {"n": book["n"] + (book["open"][act.id] if keep else 0), "open": rest}
+        return {"n": book["n"] - (0 if keep else book["open"][act.id]), "open": rest}
 
     def shut(self, book: Book, label: str, now: float) -> bool:
         if self.of.labels.get(label) != () or isinstance(self.n, str):
             return False
         weight = self.weigh.get(label, 1)
         least = weight if isinstance(weight, int) else 0
-        return (0 if self.each else book["n"] + sum(book["open"].values())) + least > self.n
+        return (0 if self.each else book["n"]) + least > self.n
 
 
 class AtLeast(Watch):
