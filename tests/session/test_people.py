@@ -1,8 +1,11 @@
-"""Orders and decisions of people, as far as they concern settlement, freeze and mode."""
+"""Orders and decisions of people: settlement and mode, what became of tickets, noes, edits, and who said what."""
+
+import pickle
 
 import pytest
+from msgspec import structs
 
-from duly import Decided, Ordered, Tool
+from duly import Allowed, Approval, Called, Decided, Elapsed, Ordered, Rule, Session, Stand, Tool, at_most
 from duly.values.event import Event
 from steps import broke, call, held, settle, why, words
 
@@ -67,3 +70,125 @@ def test_an_order_changes_the_mode() -> None:
     assert session.state.more.mode == "shadow"
     assert words(session, Ordered("mode", by="ana", payload={"mode": "enforce"})) == ["allowed"]
     assert session.state.more.mode == "enforce"
+
+
+N = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+def desk(approval: Approval, *more: Rule, **terms: object) -> Session:
+    return held(approval, *more, tools=[Tool("pay", schema=N), Tool("look", effect="none")], **terms)
+
+
+def pay(id: str, n: int, **more: object) -> Called:
+    return call("pay", id, {"n": n}, **more)
+
+
+def yes(target: str, by: str = "ana") -> Decided:
+    return Decided("approve", target, by=by)
+
+
+def no(target: str, by: str = "ana") -> Decided:
+    return Decided("deny", target, by=by)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ([no("1")], "`1` was decided: no"),
+        ([Ordered("withdraw", "1", "ana")], "`1` was withdrawn"),
+        ([yes("1"), pay("1", 1)], "`1` was decided, and its yes is used up"),
+        ([Elapsed(60.0)], "`1` has expired"),
+    ],
+)
+def test_a_decision_that_comes_too_late_is_told_what_became_of_the_ticket(ends: list[Event], said: str) -> None:
+    session = desk(Approval("pay", expires=60.0))
+    words(session, pay("1", 1, at=0), *ends)
+    before = session.state
+    (reason,) = session.step(yes("1", "bo")).reasons
+    assert (reason.kind, reason.message) == ("void", said)
+    assert session.state == before
+
+
+def test_the_ticket_of_what_was_edited_is_void_and_the_new_one_is_not() -> None:
+    session = desk(Approval("pay", need=2))
+    first = session.step(pay("1", 1))
+    words(session, Decided("edit", "1", by="ana", payload={"n": 2}))
+    late = session.step(Decided("approve", ticket=first.ticket, by="bo"))  # type: ignore[union-attr]
+    assert "another ticket stands for what it was changed to" in late.reasons[0].message
+    assert words(session, pay("1", 1), yes("1", "bo"), pay("1", 1)) == ["needs_approval", "allowed", "allowed"]
+    assert session.state.open["1"].args == {"n": 2}
+
+
+def test_only_the_latest_tickets_are_remembered() -> None:
+    session = desk(Approval("pay"))
+    for number in range(100):
+        words(session, pay(f"c{number}", number), no(f"c{number}"))
+    assert len(session.state.more.past) == 32
+    assert session.step(yes("c99")).reasons[0].message == "`c99` was decided: no"
+    assert session.step(yes("c0")).reasons[0].message == "no open ticket `c0`"
+
+
+def test_a_no_to_what_another_person_has_edited_covers_what_was_asked_for_too() -> None:
+    session = desk(Approval("pay", need=2))
+    words(session, pay("1", 1), Decided("edit", "1", by="ana", payload={"n": 2}), no("1", "bo"))
+    assert words(session, pay("2", 1), pay("3", 2), pay("4", 3)) == ["violation", "violation", "needs_approval"]
+
+
+def test_a_later_yes_to_an_equal_act_takes_a_no_back() -> None:
+    session = desk(Approval("pay"))
+    words(session, pay("1", 1), pay("2", 1), no("1"))
+    assert words(session, pay("2", 1), yes("2"), pay("2", 1)) == ["violation", "allowed", "allowed"]
+
+
+def test_what_a_cap_asks_people_about_can_be_denied_and_edited() -> None:
+    excess = at_most("pay", 1)
+    session = held(
+        structs.replace(excess, on_excess="ask", by=("ana",)), tools=[Tool("pay", schema=N), Tool("look", effect="none")]
+    )
+    assert words(session, pay("0", 0), pay("1", 1), no("1"), pay("2", 1)) == [
+        "allowed", "needs_approval", "allowed", "violation",
+    ]  # fmt: skip
+    assert words(session, pay("3", 3), Decided("edit", "3", by="ana", payload={"n": 4})) == ["needs_approval", "allowed"]
+    ran = session.step(pay("3", 3))
+    assert isinstance(ran, Allowed)
+    assert ran.payload == {"n": 4}
+
+
+def test_who_says_yes_to_anothers_call_has_not_said_yes_to_his_own() -> None:
+    session = desk(Approval("pay"))
+    words(session, pay("1", 1, agent="bot"), yes("1", "ana"))
+    assert words(session, pay("2", 1, agent="ana"), pay("3", 1, agent="bot")) == ["needs_approval", "allowed"]
+    words(session, pay("4", 4, agent="bot"), Ordered("stand", "4", "ana"), pay("4", 4, agent="bot"))
+    assert words(session, pay("5", 4, agent="ana"), pay("6", 4, agent="bot")) == ["needs_approval", "allowed"]
+
+
+def test_a_halted_session_takes_no_decision_and_no_standing_yes() -> None:
+    session = desk(Approval("pay"), at_most("look", 0), on_violation="halt")
+    words(session, pay("1", 1), call("look", "2"))
+    for event in (yes("1"), no("1"), Ordered("stand", "1", "ana")):
+        assert why(session.step(event)) == [("people", "void")]
+    assert words(session, pay("1", 1)) == ["blocked"]
+
+
+def test_a_yes_outlives_an_equal_call_of_which_nobody_knows() -> None:
+    session = held(Approval("pay"), tools=[Tool("pay", effect="write")])
+    words(session, call("pay", "1"), yes("1"), call("pay", "1"), call("pay", "2"), yes("2"), broke("1", "unknown"))
+    assert words(session, call("pay", "2")) == ["needs_approval"]
+    assert words(session, settle("1", "failed"), call("pay", "2")) == ["allowed", "allowed"]
+
+
+def test_siblings_of_a_batch_have_their_own_fate() -> None:
+    session = desk(Approval("pay"))
+    assert words(session, call("look", "1", batch="b"), pay("2", 1, batch="b"), pay("3", 2, batch="b")) == [
+        "allowed", "needs_approval", "needs_approval",
+    ]  # fmt: skip
+    words(session, no("2"), yes("3"))
+    assert words(session, pay("3", 2, batch="b"), pay("2", 1, batch="b")) == ["allowed", "violation"]
+
+
+def test_a_session_with_tickets_can_be_pickled() -> None:
+    session = desk(Approval("pay", stand=Stand({}, 9.0)))
+    words(session, pay("1", 1, at=0), pay("2", 2), Ordered("stand", "2", "ana"), pay("3", 3), no("3"))
+    again = pickle.loads(pickle.dumps(session))
+    assert again.state == session.state
+    assert words(again, yes("1"), pay("1", 1), pay("9", 2), pay("4", 3)) == ["allowed", "allowed", "allowed", "violation"]

@@ -39,7 +39,7 @@ def named(contract: Contract) -> tuple[Outside, ...]:
     return tuple(
         Outside(
             tuple(label for label, plan in contract.acts.items() if plan.label == label and said.run in plan.guards),
-            _found(said), said.within, said.run,
+            _found(said), min(each.within for each in contract.terms.guards if each.run == said.run), said.run,
         )
         for said in {guard.run: guard for guard in contract.terms.guards}.values()
     )  # fmt: skip
@@ -53,7 +53,7 @@ def _found(said: OutsideGuard) -> Callable[[dict[str, Any]], Any]:
         found: Any = import_module(module)
         for step in name.split("."):
             found = getattr(found, step)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         message = f"the guard `{said.run}` cannot be found: {type(error).__name__}: {_text(error)}"
         raise fault("guard", message, span=said.span, help="its module must be where Python looks for it") from None
     if not callable(found):

@@ -140,6 +140,10 @@ def uncertain(state: State, event: Called | Sent, plan: Plan, args: Any, identit
                 for known in state.more.parked.values():
                     if known.cause == cause and known.label == plan.label and same(known.args, args):
                         return NeedsApproval((reason,), ticket=known.ticket), state
+            waits = state.more.parked.get(identity)
+            if waits is not None and waits.asks:
+                # what people have said of it stays
+                return NeedsApproval((reason,), ticket=waits.ticket), state
             parked = {**state.more.parked, identity: Parked(plan.label, args, f"t-{identity}", cause)}
             after = structs.replace(state, serial=serial, more=structs.replace(state.more, parked=parked))
             return NeedsApproval((reason,), ticket=f"t-{identity}"), after
