@@ -2,7 +2,21 @@
 
 import pytest
 
-from duly import Breaker, Contract, DulyError, LabelRule, Session, Tool, at_most, merge, must_precede, protocol
+from duly import (
+    Approval,
+    Breaker,
+    Contract,
+    Decided,
+    DulyError,
+    LabelRule,
+    OutsideGuard,
+    Session,
+    Tool,
+    at_most,
+    merge,
+    must_precede,
+    protocol,
+)  # fmt: skip
 from steps import call, hear, held, words
 
 A, B, C = Tool("a", effect="write"), Tool("b", effect="write"), Tool("c", effect="none")
@@ -128,3 +142,43 @@ def test_an_open_contract_beside_one_with_declared_tools_is_closed_over_them() -
     assert words(session, call("a", "1"), call("a", "2"), call("zzz", "3"), hear("Hi")) == [
         "allowed", "violation", "violation", "allowed",
     ]  # fmt: skip
+
+
+def test_approvals_and_guards_of_all_hold_and_equal_ones_are_one() -> None:
+    one = Contract(Approval("a", by=("ana",)), OutsideGuard("a", "m:f"), tools=[A, B])
+    two = Contract(Approval("a", by=("ana",)), Approval("b", id="second"), OutsideGuard("a", "m:f"), OutsideGuard("b", "m:f"),
+                   tools=[A, B])  # fmt: skip
+    merged = merge([one, two])
+    assert list(merged.askers) == ["approval(a)", "second"]
+    assert [guard.of for guard in merged.terms.guards] == ["a", "b"]
+    assert (merged.acts["a"].guards, merged.acts["b"].guards) == (("m:f",), ("m:f",))
+
+
+def test_an_act_waits_for_the_people_of_every_contract() -> None:
+    session = Session(
+        Contract(Approval("a", by=("ana",), id="one"), tools=[A]), Contract(Approval("a", by=("bo",), id="two"), tools=[A])
+    )
+    words(session, call("a", "1"), Decided("approve", "1", by="ana"))
+    assert words(session, call("a", "1"), Decided("approve", "1", by="bo"), call("a", "1")) == [
+        "needs_approval", "allowed", "allowed",
+    ]  # fmt: skip
+
+
+def test_an_approval_over_a_glob_means_the_tools_of_its_own_contract() -> None:
+    session = Session(
+        Contract(Approval("*"), tools=[A, B]), Contract(Approval("*", excepting=("c",)), tools=[C, Tool("d")])
+    )
+    assert words(session, *(call(label, label) for label in "abcd")) == [
+        "needs_approval", "needs_approval", "allowed", "needs_approval",
+    ]  # fmt: skip
+
+
+def test_two_approvals_of_one_name_that_differ_are_an_error() -> None:
+    contracts = [Contract(Approval("a", need=need), tools=[A]) for need in (1, 2)]
+    assert faults(*contracts) == ["two of the contract's rules and approvals are called `approval(a)`"]
+
+
+def test_a_message_withdraws_what_waits_where_one_contract_says_so() -> None:
+    session = Session(Contract(Approval("a"), tools=[A]), Contract(tools=[A], withdraw_on="message"))
+    words(session, call("a", "1"), hear("Hello"))
+    assert session.state.more.parked == {}

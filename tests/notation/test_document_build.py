@@ -2,7 +2,8 @@
 
 import pytest
 
-from duly.machine.terms import Terms
+from duly.machine.contract import Contract
+from duly.machine.terms import Approval, OutsideGuard, Stand, Terms
 from duly.notation.document import parse_terms
 from duly.values.errors import DulyError
 
@@ -53,3 +54,40 @@ def test_an_example_of_a_label_that_is_declared_badly_is_no_second_fault() -> No
     with pytest.raises(DulyError) as caught:
         parse_terms("duly: 1\nlabels: {Yes: {matches: 1}}\nexamples: [{text: x, label: Yes}]", name="c.yaml")
     assert len(caught.value.diagnostics) == 1
+
+
+def test_an_approval_and_a_guard_are_read_with_their_times_in_seconds() -> None:
+    text = """\
+duly: 1
+approvals:
+  - of: pay
+    when: args.amount > 100
+    ask: "Pay {args.amount}?"
+    by: [ana, bo]
+    need: 2
+    expires: 1h30m
+    no: turn
+    stand: {within: {path: /srv/**}, lasts: 2d}
+    id: large
+    except: [look]
+  - {of: look, expires: 0.5, stand: none}
+withdraw_on: message
+guards: [{of: pay, run: "desk.limits:within", within: 2s}]
+"""
+    terms = bare(parse_terms(text, name="c.yaml"))
+    assert terms.approvals == (
+        Approval(
+            "pay", "args.amount > 100", "Pay {args.amount}?", ("ana", "bo"), 2, 5400.0, "turn",
+            Stand({"path": "/srv/**"}, 172800.0), "large", ("look",),
+        ),
+        Approval("look", expires=0.5, stand="none"),
+    )  # fmt: skip
+    assert (terms.withdraw_on, terms.guards) == ("message", (OutsideGuard("pay", "desk.limits:within", 2.0),))
+
+
+def test_a_fault_of_an_approval_points_at_what_it_is_about() -> None:
+    terms = parse_terms("duly: 1\napprovals:\n  - by: [ana]\n    of: pay\n    need: 2\n", name="c.yaml")
+    with pytest.raises(DulyError) as caught:
+        Contract.of(terms)
+    (said,) = caught.value.diagnostics
+    assert (said.where(), said.message) == ("c.yaml:4:5", "2 people must say yes, and 1 may")

@@ -34,6 +34,7 @@ def faults(own: str, included: str) -> list[str]:
         ("protocol: '!a'", "protocol: '!b'", "two protocols have no name"),
         ("protocols: {p: '!a'}", "protocols: {p: '!b'}", "two protocols are called `p`"),
         ("mode: enforce", "mode: shadow", "`o.yaml` sets `mode`, which holds for the whole contract"),
+        ("", "withdraw_on: message", "`o.yaml` sets `withdraw_on`, which holds for the whole contract"),
         ("", "audit: {count: effective}", "`o.yaml` sets `audit`, which holds for the whole contract"),
         ("forever: false", "forever: true", "`o.yaml` sets `forever`, which holds for the whole contract"),
     ],
@@ -56,3 +57,11 @@ def test_an_example_may_name_a_label_of_an_included_document() -> None:
 def test_a_document_without_tools_leaves_the_world_as_its_includes_leave_it() -> None:
     assert load("", "contract: x").tools is None
     assert load("", "tools: {}").tools == {}
+
+
+def test_approvals_and_guards_of_all_documents_are_joined() -> None:
+    terms = load(
+        "approvals: [{of: a}]\nguards: [{of: a, run: 'm:f'}]", "approvals: [{of: b}]\nguards: [{of: b, run: 'm:g'}]"
+    )
+    assert [approval.of for approval in terms.approvals] == ["a", "b"]
+    assert [guard.run for guard in terms.guards] == ["m:f", "m:g"]
