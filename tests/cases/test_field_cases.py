@@ -14,6 +14,7 @@ import pytest
 
 from cases.shared import absent, cases
 from duly import (
+    Approval,
     Called,
     Contract,
     DulyError,
@@ -71,8 +72,8 @@ CONTRACTS: dict[str, Callable[[], Contract]] = {
         at_most("write_file", 0), tools=tools("write_file"),
         aliases={"mcp__fs__write_file": "write_file", "fs.write_file": "write_file"},
     ),
-    "F29": lambda: Contract(tools=tools("delete_user")),
-    "F30": lambda: Contract(tools=tools("db1/execute_sql", "db2/execute_sql")),
+    "F29": lambda: Contract(Approval("delete_user"), tools=tools("delete_user")),
+    "F30": lambda: Contract(Approval("db2/execute_sql"), tools=tools("db1/execute_sql", "db2/execute_sql")),
     "F31": lambda: Contract(at_most("place_order", 1), tools=tools("run_code", "place_order")),
     "F34": lambda: Contract(tools=[Tool("read_table", effect="none"), Tool("run_sql", effect="write")]),
     "F35": lambda: Contract(tools=tools("search", "shell")),
@@ -112,8 +113,6 @@ CONTRACTS: dict[str, Callable[[], Contract]] = {
 }  # fmt: skip
 
 LATER = {
-    "F29": {6: "an approval"},
-    "F30": {3: "an approval"},
     "F86": {5: "evidence"},
 }
 """Events (from 1) that need something that these contracts do not have."""
