@@ -105,7 +105,7 @@ def test_a_frozen_session_reads_and_changes_nothing(duly: Duly, till: Till) -> N
 
 @pytest.mark.parametrize(
     "options",
-    [["--edit", "{"], ["--edit", "[]"], ["--scope", "{}"], ["--edit", "{}", "--always"], ["--always", "--scope", "x"]],
+    [["--edit", "{"], ["--edit", "[]"], ["--scope", "{}"], ["--edit", "{}", "--always"]],
 )
 def test_what_is_no_decision_is_said_before_the_store_is_opened(duly: Duly, till: Till, options: list[str]) -> None:
     till.call("write", {"path": "/srv/a"})

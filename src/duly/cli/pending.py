@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .store import By, Held, Json, Store, answer, gate_of, opened, person
+from .store import By, Held, Json, Store, answer, gate_of, now, opened, person
 
 if TYPE_CHECKING:
     from duly.journal.journal import Journal
@@ -28,20 +28,48 @@ class How(StrEnum):
     retry = "retry"
 
 
-def pending(store: Store, contract: Held, json: Json = False) -> None:
+def pending(
+    store: Store, contract: Held,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Put what waits to the person at this terminal, one ticket after the other.")
+    ] = False,
+    by: By = None,
+    json: Json = False,
+) -> None:  # fmt: skip
     """Lists what waits for a person: parked acts, and calls of which nobody knows whether they happened.
 
     \b
     Examples:
       duly pending --store desk.sqlite --contract desk.yaml
       duly pending --store desk.sqlite --contract desk.yaml --json
+      duly pending --store desk.sqlite --contract desk.yaml --ask --by ana
 
-    Exits with 0 if nothing waits, with 6 if something does or the journal cannot be used.
+    With `--ask` each ticket is answered with yes, no, edited arguments or a standing yes, or left.
+
+    Exits with 0 if nothing waits, with 6 if something does or the journal cannot be used, with 4 if a decision is not
+    taken.
     """
     from duly.values.plain import write_json
 
-    from .output import contract_of, number, write
+    from .output import contract_of, number, usage, worst, write
 
+    if ask:
+        from .ask import ask as ask_person
+        from .ask import terminal
+
+        if json or not terminal():
+            raise usage("nobody sits at this terminal to be asked", "`duly approve` and `duly deny` name a ticket")
+        held, name = contract_of(contract), person(by)
+        with opened(store) as journal:
+            waiting = [
+                (session, line["ticket"])
+                for session, state in _states(journal, held)
+                for line in _waiting(session, state, held)
+                if "question" in line and not line["granted"]
+            ]
+            codes = ask_person(journal, held, waiting, name)
+            write(f"{number(len(waiting), 'ticket')} shown")
+        raise typer.Exit(worst(codes))
     held = contract_of(contract, json=json)
     with opened(store, readonly=True, json=json) as journal:
         found = [line for name, state in _states(journal, held) for line in _waiting(name, state, held)]
@@ -60,7 +88,7 @@ def approve(
     always: Annotated[bool, typer.Option("--always", help="From now on also to acts like it.")] = False,
     scope: Annotated[
         str | None,
-        typer.Option("--scope", help="With --always: JSON, the arguments that may vary, each with a glob.",
+        typer.Option("--scope", help="With --always: JSON, the arguments that may vary, each with a glob; or a glob.",
                      show_default=False),
     ] = None,
     json: Json = False,
@@ -86,7 +114,9 @@ def approve(
     if always:
         from duly.values.event import Ordered
 
-        within = None if scope is None else _object(scope, "--scope")
+        from .ask import scope_of
+
+        within = None if scope is None else scope_of(scope)
         _tell(
             lambda name: Ordered("stand", target=ticket, by=name, scope=within),
             lambda state: any(parked.ticket == ticket for parked in state.more.parked.values()),
@@ -185,19 +215,9 @@ def _tell(
 
 def _states(journal: "Journal", contract: "Contract") -> "Iterator[tuple[str, State]]":
     """The sessions of this contract with their states; what belongs to another contract is left out."""
-    from time import time
-
-    from msgspec import structs
-
-    from duly.journal.replay import state_of
-
     for summary in journal.sessions():
         if summary.meta.digest == contract.digest:
-            state = state_of(contract, journal, summary.session)[0]
-            if summary.last is not None:
-                # time has gone on since the last record
-                state = structs.replace(state, at=state.at + max(0.0, time() - summary.last))
-            yield summary.session, state
+            yield summary.session, now(journal, contract, summary.session)
 
 
 def _waiting(session: str, state: "State", contract: "Contract") -> Iterator[dict[str, Any]]:
@@ -227,11 +247,13 @@ def _text(line: dict[str, Any]) -> str:
     from duly.values.plain import write_json
     from duly.values.verdict import shorten
 
+    from .output import seen
+
     act = f"{line['label']} {shorten(write_json(line['args']), 200)}"
     if line["ticket"] is None:
-        return f"{line['session']}: call {line['call']} is uncertain: {act}"
+        return seen(f"{line['session']}: call {line['call']} is uncertain: {act}")
     if "question" not in line:
-        return f"{line['session']}: {line['ticket']} waits until {line['waits_for']} is settled: {act}"
+        return seen(f"{line['session']}: {line['ticket']} waits until {line['waits_for']} is settled: {act}")
     who = " or ".join(line["by"]) or "a person"
     notes = [f"decided by {who}"] if line["need"] == 1 else [f"{len(line['yes'])} of {line['need']} yes, by {who}"]
     if line["granted"]:
@@ -240,4 +262,5 @@ def _text(line: dict[str, Any]) -> str:
         notes.append(f"{line['left']:.0f} s left")
     if line["stand"]:
         notes.append(f"a standing yes may cover {', '.join(line['stand'])}")
-    return f"{line['session']}: {line['ticket']}: {line['question']}\n      {act}\n      {'; '.join(notes)}"
+    told = (f"{line['session']}: {line['ticket']}: {line['question']}", f"      {act}", f"      {'; '.join(notes)}")
+    return "\n".join(map(seen, told))

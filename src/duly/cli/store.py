@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from duly.journal.journal import Journal
     from duly.journal.record import Summary
     from duly.machine.contract import Contract
+    from duly.machine.ir import State
 
 Store = Annotated[
     str,
@@ -68,6 +69,19 @@ def gate_of(journal: "Journal", contract: "Contract", session: str) -> "Gate":
 
     summary_of(journal, session)
     return Gate.open(contract, journal, session, guards=None)
+
+
+def now(journal: "Journal", contract: "Contract", session: str) -> "State":
+    """The state of a session as it stands now: time has gone on since its last record."""
+    from time import time
+
+    from msgspec import structs
+
+    from duly.journal.replay import state_of
+
+    last = summary_of(journal, session).last
+    state = state_of(contract, journal, session)[0]
+    return state if last is None else structs.replace(state, at=state.at + max(0.0, time() - last))
 
 
 def person(by: str | None) -> str:
