@@ -197,3 +197,15 @@ def test_wrong_usage_exits_with_2(duly: Duly, here: Path) -> None:
 
 def test_standard_input_without_bytes_is_not_waited_for(duly: Duly, here: Path) -> None:
     assert duly("check", "-", stdin=io.BytesIO().getvalue()).code == 3
+
+
+def test_a_guard_whose_module_is_not_found_is_named_and_none_is_imported(duly: Duly, here: Path) -> None:
+    (here / "loud.py").write_text("raise SystemExit(9)\n")
+    guards = [f"guards: [{{of: refund_order, run: '{run}:f'}}]\n" for run in ("loud", "json", "no_such_module.part")]
+    codes = []
+    for guard in guards:
+        (here / "guarded.yaml").write_text(CONTRACT + guard)
+        said = duly("check", "guarded.yaml", "--strict")
+        codes.append((said.code, "is not found here" in said.out))
+    # the contract's folder is no place where Python looks
+    assert codes == [(3, True), (0, False), (3, True)]

@@ -82,16 +82,16 @@ def _exists(target: str) -> None:
         return
     if os.path.isdir(target):
         raise usage(f"`{target}` is a folder", "name the documents in it")
-    if target.endswith(".py") or not is_module(target) or not _importable(target):
+    if target.endswith(".py") or not is_module(target) or not _importable(target, os.getcwd()):
         raise usage(f"there is no file and no module `{target}`")
 
 
-def _importable(target: str) -> bool:
-    """Whether there is such a module; its parents are not imported for that."""
+def _importable(target: str, *folders: str) -> bool:
+    """Whether there is such a module, in these folders too; its parents are not imported for that."""
     import sys
     from importlib.machinery import PathFinder
 
-    here = [os.getcwd(), *sys.path]
+    here = [*folders, *sys.path]
     for part in target.split("."):
         spec = PathFinder.find_spec(part, here)
         if spec is None:
@@ -140,10 +140,24 @@ def _contract(contract: "Contract") -> "list[Diagnostic]":
     from duly.check.contract import check_contract
     from duly.gates.labels import Classifier, run_examples
 
-    found = check_contract(contract)
+    found = [*check_contract(contract), *_guards(contract)]
     if contract.terms.examples:
         found += run_examples(contract.terms, Classifier(contract.terms.labels))
     return found
+
+
+def _guards(contract: "Contract") -> "list[Diagnostic]":
+    """Guards whose module Python does not find; none is imported, since a contract is data until a gate opens it."""
+    from duly.values.errors import Diagnostic
+
+    return [
+        Diagnostic(
+            "guard", f"the module of the guard `{guard.run}` is not found here", "warning", span=guard.span,
+            help="no gate starts without it; put it where Python looks for modules",
+        )
+        for guard in contract.terms.guards
+        if not _importable(guard.run.partition(":")[0])
+    ]  # fmt: skip
 
 
 def _module(target: str, notes: list[tuple[str, str]]) -> "list[Diagnostic]":
