@@ -12,6 +12,8 @@ from duly.values.errors import Diagnostic, DulyError, suggest
 from duly.values.expr import UNSET, kind, reach
 from duly.values.source import Span
 
+from .native import Other, native
+
 NAMES: Final = ("args", "result", "facts", "registers")
 _ROOTS: Final = r"\b(args|result|facts|registers)\b(?:\.([A-Za-z_][A-Za-z0-9_]*))?"
 _TOKENS: Final = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[A-Za-z_]\w*|\d[\w.]*|[=!<>]=|&&|\|\||\S"""
@@ -21,7 +23,7 @@ _UNDECLARED: Final = r"undeclared reference to '([^']*)'"
 class Condition:
     """A compiled condition over some of ``args``, ``result``, ``facts``, ``registers``. Pickles as its text."""
 
-    __slots__ = ("_expression", "_fields", "_kinds", "names", "text")
+    __slots__ = ("_expression", "_fields", "_kinds", "_native", "names", "text")
 
     def __init__(self, text: str, *, names: tuple[str, ...] = NAMES, span: Span | None = None, path: str = "") -> None:
         """Compile ``text``; raises DulyError where it is no condition over ``names``."""
@@ -30,6 +32,7 @@ class Condition:
         self._fields = fields_named(text, names)
         self._kinds = _kinds(text)
         self._expression = compiled(text, names, span, path)
+        self._native = native(text, names)
 
     def __call__(self, values: Mapping[str, Any]) -> bool | None:
         """The answer over plain values; ``values`` maps each of ``names`` to what it holds."""
@@ -38,6 +41,12 @@ class Condition:
             # CEL takes a value of another kind for merely unequal: false, and true when negated
             if found is not None and found is not UNSET and kind(found) not in kinds:
                 return None
+        if self._native is not None and all(type(values.get(name)) is dict for name in self.names if name != "result"):
+            try:
+                quick = self._native(values)  # type: ignore[arg-type]
+                return quick if quick is True or quick is False else None
+            except (Other, RecursionError):
+                pass
         try:
             data = {name: reduced(values.get(name), self._fields[name]) for name in self.names}
             answer = self._expression.eval(data=data).value()
