@@ -98,3 +98,11 @@ def test_a_condition_travels_as_its_text() -> None:
 def test_a_condition_with_a_huge_cost_is_no_yes() -> None:
     text = "args.xs.all(a, args.xs.all(b, args.xs.all(c, a + b + c >= 0)))"
     assert Condition(text, names=("args",))({"args": {"xs": list(range(200))}}) is not True
+
+
+def test_a_text_with_a_nul_cannot_be_worked_out() -> None:
+    # the evaluator reads a text up to its first NUL: what stands behind it would be judged by nobody
+    values = {"args": {"path": "/tmp/a\0/../etc", "n": 1}}
+    for text in ("args.path == '/tmp/a'", "args.path.endsWith('a')", "args.path.size() == 6", "args.path + 'b' == '/tmp/ab'"):
+        assert Condition(text, names=("args",))(values) is None
+    assert Condition("args.n == 1", names=("args",))(values) is True

@@ -12,7 +12,8 @@ from duly.values.errors import Diagnostic, DulyError, suggest
 from duly.values.expr import UNSET, kind, reach
 from duly.values.source import Span
 
-from .native import Other, native
+from .native import native
+from .operation import Other
 
 NAMES: Final = ("args", "result", "facts", "registers")
 _ROOTS: Final = r"\b(args|result|facts|registers)\b(?:\.([A-Za-z_][A-Za-z0-9_]*))?"
@@ -23,7 +24,7 @@ _UNDECLARED: Final = r"undeclared reference to '([^']*)'"
 class Condition:
     """A compiled condition over some of ``args``, ``result``, ``facts``, ``registers``. Pickles as its text."""
 
-    __slots__ = ("_expression", "_fields", "_kinds", "_native", "names", "text")
+    __slots__ = ("_expression", "_fields", "_kinds", "_native", "names", "quick", "text")
 
     def __init__(self, text: str, *, names: tuple[str, ...] = NAMES, span: Span | None = None, path: str = "") -> None:
         """Compile ``text``; raises DulyError where it is no condition over ``names``."""
@@ -32,19 +33,24 @@ class Condition:
         self._fields = fields_named(text, names)
         self._kinds = _kinds(text)
         self._expression = compiled(text, names, span, path)
-        self._native = native(text, names)
+        self._native = native(text, names, self._fields)
+        self.quick = self._native.quick if self._native is not None else None
 
     def __call__(self, values: Mapping[str, Any]) -> bool | None:
         """The answer over plain values; ``values`` maps each of ``names`` to what it holds."""
+        if self.quick is not None:
+            quick = self.quick(values)
+            if quick is not None:
+                return quick
         for where, kinds in self._kinds:
             found = reach(values, where)
             # CEL takes a value of another kind for merely unequal: false, and true when negated
             if found is not None and found is not UNSET and kind(found) not in kinds:
                 return None
-        if self._native is not None and all(type(values.get(name)) is dict for name in self.names if name != "result"):
+        if self._native is not None:
             try:
-                quick = self._native(values)  # type: ignore[arg-type]
-                return quick if quick is True or quick is False else None
+                full = self._native.run(values)
+                return full if full is True or full is False else None
             except (Other, RecursionError):
                 pass
         try:
@@ -178,6 +184,8 @@ def _literal(tokens: list[str], at: int) -> str:
 
 def reduced(value: Any, fields: frozenset[str] | None) -> Any:
     """What CEL is given of a value: the fields that an expression names, in kinds that it knows."""
+    if fields is not None and not fields:
+        return {}
     if fields is not None and type(value) is dict:
         return {key: _simple(item) for key, item in value.items() if key in fields}
     return _simple(value)
@@ -186,10 +194,14 @@ def reduced(value: Any, fields: frozenset[str] | None) -> Any:
 def _simple(value: Any) -> Any:
     """Decimals become doubles for CEL, whose numbers are 64-bit; exact arithmetic belongs to amounts."""
     kind = type(value)
+    if kind is str:
+        if "\0" in value:
+            raise ValueError("the evaluator would read this text up to its first NUL only")
+        return value
     if kind is Decimal:
         return float(value)
     if kind is dict:
-        return {key: _simple(item) for key, item in value.items()}
+        return {_simple(key): _simple(item) for key, item in value.items()}
     if kind is list:
         return [_simple(item) for item in value]
     if value is None and kind is not type(None):

@@ -1,68 +1,136 @@
 """The common part of CEL as plain functions, since each evaluation there costs as much as a whole decision.
 
-Paths, literals, comparisons, ``in``, ``&&``, ``||``, ``!``, ``has`` and tests of texts, with CEL's own answers: what is
-an error there cannot be worked out here, and is absorbed by the other side of ``&&`` and ``||`` as there. Whatever is
-not plainly one of these, and any value that CEL may see otherwise, is left to CEL.
+Paths, literals, comparisons, ``in``, ``&&``, ``||``, ``!``, ``has``, ``size`` and tests of texts, with CEL's own
+answers: what is an error there cannot be worked out here, and is absorbed by the other side of ``&&`` and ``||`` as
+there. Whatever is not plainly one of these, and any value that CEL may see otherwise, is left to CEL.
 """
 
 import re
-from collections.abc import Callable
-from decimal import Decimal
+from collections.abc import Mapping
 from typing import Any, Final
+
+from msgspec import Struct
 
 from duly.values.expr import UNSET
 
-
-class Other(Exception):
-    """This is left to CEL."""
-
-
-Value = Callable[[dict[str, Any]], Any]
-"""From the roots to a value; UNSET where it cannot be worked out. Raises Other."""
+from . import operation, shortcut
+from .operation import COMPARE, INT64, Other, Path, Value
+from .shortcut import Shortcut
 
 _TOKEN: Final = re.compile(
-    r"""\s*(?:(?P<text>'[^'\\\n]*'|"[^"\\\n]*")|(?P<number>\d+(?:\.\d+)?)(?![\w.])|(?P<name>[A-Za-z_]\w*)"""
-    r"""|(?P<op>&&|\|\||[=!<>]=|[<>!()\[\],.-]))"""
+    r"""\s*(?:(?P<raw>[rR](?:'[^'\n]*'|"[^"\n]*"))|(?P<text>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")"""
+    r"""|(?P<number>\d+(?:\.\d+)?)(?![\w.])|(?P<name>[A-Za-z_]\w*)|(?P<op>&&|\|\||[=!<>]=|[<>!()\[\],.-]))"""
 )
+_ESCAPES: Final = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 _TESTS: Final = ("startsWith", "endsWith", "contains", "matches")
 _WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
-_INT64: Final = 1 << 63
-_EXACT: Final = 1 << 53
+
+Fields = Mapping[str, frozenset[str] | None]
 
 
-def native(text: str, names: tuple[str, ...]) -> Value | None:
-    """The function of a condition; None where it is left to CEL."""
+class Native(Struct, frozen=True):
+    """A condition in plain Python: ``run`` raises Other where it is left to CEL, and answers anything but True and
+    False where it cannot be worked out; ``quick`` answers True, False, or None where ``run`` is to be asked."""
+
+    run: Value
+    quick: Shortcut | None
+
+
+def native(text: str, names: tuple[str, ...], fields: Fields) -> Native | None:
+    """The functions of a condition that names these ``fields`` of each root; None where it is left to CEL."""
     try:
-        tokens = _tokens(text)
-        parser = _Parser(tokens, names)
+        parser = _Parser(_tokens(text), names)
         found = parser.either()
-        return found if parser.at == len(tokens) else None
     except (Other, RecursionError):
         return None
+    if parser.at < len(parser.tokens):
+        return None
+    named = {(root, field) for root, held in fields.items() for field in held or ()}
+    whole = any(held is None for held in fields.values())
+    return Native(_checked(found.run, fields), None if whole or found.reads != named else found.quick)
 
 
-def _tokens(text: str) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+def _checked(run: Value, fields: Fields) -> Value:
+    """The same once all that CEL would be handed is fit for it: it answers nothing where a part of that is not."""
+    roots = [(root, held) for root, held in fields.items() if held is None or held]
+
+    def check(values: Any) -> Any:
+        for root, named in roots:
+            held = values.get(root)
+            if type(held) is not dict:
+                if root != "result":
+                    raise Other
+                operation.fit(held)
+            elif named is None:
+                operation.fit(held)
+            else:
+                for field in named:
+                    if field in held:
+                        operation.fit(held[field])
+        return run(values)
+
+    return check
+
+
+def _tokens(text: str) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
     at = 0
     text = text.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None or not match.lastgroup:
             raise Other
-        found.append((match.lastgroup, match[match.lastgroup]))
+        kind, token = match.lastgroup, match[match.lastgroup]
+        if kind == "raw":
+            kind, token = "text", token[2:-1]
+        elif kind == "text":
+            token = re.sub(r"\\(.)", _escape, token[1:-1])
+        found.append((kind, token))
         at = match.end()
     return found
 
 
+def _escape(match: re.Match[str]) -> str:
+    if match[1] not in _ESCAPES:
+        raise Other
+    return _ESCAPES[match[1]]
+
+
+class _Part(Struct, frozen=True):
+    """A part of a condition, with the fields that its shortcut reads; ``steps`` of a path, ``literal`` of a value."""
+
+    run: Value
+    quick: Shortcut | None = None
+    reads: frozenset[tuple[str, str]] = frozenset()
+    steps: Path = ()
+    literal: Any = UNSET
+
+    @property
+    def field(self) -> tuple[str, str] | None:
+        """The root and the field where it is a path that short."""
+        if len(self.steps) == 2 and isinstance(self.steps[1], str):
+            return str(self.steps[0]), self.steps[1]
+        return None
+
+
+def _short(run: Value, field: tuple[str, str], quick: Shortcut | None) -> _Part:
+    return _Part(run, quick, frozenset([field]))
+
+
 class _Parser:
-    def __init__(self, tokens: list[tuple[str, str]], names: tuple[str, ...]) -> None:
+    def __init__(self, tokens: list[tuple[str, Any]], names: tuple[str, ...]) -> None:
         self.tokens, self.names, self.at = tokens, names, 0
 
+    def look(self, ahead: int = 0) -> tuple[str, Any]:
+        at = self.at + ahead
+        return self.tokens[at] if at < len(self.tokens) else ("", "")
+
     def peek(self) -> str:
-        return self.tokens[self.at][1] if self.at < len(self.tokens) and self.tokens[self.at][0] != "text" else ""
+        kind, token = self.look()
+        return token if kind in ("op", "name") else ""
 
     def take(self, token: str) -> bool:
-        if self.peek() == token:
+        if self.look() == ("op", token):
             self.at += 1
             return True
         return False
@@ -71,85 +139,101 @@ class _Parser:
         if not self.take(token):
             raise Other
 
-    def either(self) -> Value:
+    def either(self) -> _Part:
         parts = [self.both()]
         while self.take("||"):
             parts.append(self.both())
-        return parts[0] if len(parts) == 1 else _joined(parts, True)
+        return _joined(parts, True)
 
-    def both(self) -> Value:
+    def both(self) -> _Part:
         parts = [self.compared()]
         while self.take("&&"):
             parts.append(self.compared())
-        return parts[0] if len(parts) == 1 else _joined(parts, False)
+        return _joined(parts, False)
 
-    def compared(self) -> Value:
+    def compared(self) -> _Part:
         left = self.unary()
-        operator = self.peek()
-        if operator in _COMPARE:
+        sign = self.peek()
+        if sign in COMPARE:
             self.at += 1
-            return _comparison(operator, left, self.unary())
-        if operator == "in":
+            right = self.unary()
+            run = operation.compared(sign, left.run, right.run)
+            if left.literal is not UNSET:
+                left, right, sign = right, left, shortcut.turned(sign)
+            if left.field is None or right.literal is UNSET:
+                return _Part(run)
+            return _short(run, left.field, shortcut.compares(*left.field, sign, right.literal))
+        if sign == "in":
             self.at += 1
-            if self.peek() == "[":
-                return _member(left, self.listed())
-            return _inside(left, self.unary())
+            if self.peek() != "[":
+                return _Part(operation.inside(left.run, self.unary().run))
+            options = self.listed()
+            run = operation.among(left.run, options)
+            return _Part(run) if left.field is None else _short(run, left.field, shortcut.listed(*left.field, options))
         return left
 
-    def unary(self) -> Value:
+    def unary(self) -> _Part:
         if self.take("!"):
             inner = self.unary()
-            return lambda roots: _not(inner(roots))
+            quick = shortcut.neither(inner.quick) if inner.quick is not None else None
+            return _Part(operation.negated(inner.run), quick, inner.reads)
         return self.primary()
 
-    def primary(self) -> Value:
+    def primary(self) -> _Part:
         if self.take("("):
             inner = self.either()
             self.need(")")
             if self.peek() in (".", "["):
                 raise Other
             return inner
-        constant = self.literal()
-        if constant is not UNSET:
-            return lambda roots: constant
-        kind, name = self.tokens[self.at] if self.at < len(self.tokens) else ("", "")
-        if kind != "name":
-            raise Other
-        self.at += 1
+        literal = self.literal()
+        if literal is not UNSET:
+            return _Part(lambda roots: literal, literal=literal)
+        name = self.word()
         if name == "has" and self.take("("):
             steps = self.path(self.word())
-            self.need(")")
-            if len(steps) < 2 or not isinstance(steps[-1], str) or self.tokens[self.at - 2][0] != "name":
+            if not isinstance(steps[-1], str) or self.look(-1)[0] != "name":
                 raise Other
-            return _has(steps)
+            self.need(")")
+            run = operation.present(steps)
+            if len(steps) > 2:
+                return _Part(run)
+            field = (str(steps[0]), steps[1])
+            return _short(run, field, shortcut.has(*field))  # type: ignore[arg-type]
+        if name == "size" and self.take("("):
+            steps = self.path(self.word())
+            self.need(")")
+            return _Part(operation.sized(operation.reached(steps)))
         return self.tested(name)
 
-    def tested(self, root: str) -> Value:
+    def tested(self, root: str) -> _Part:
         """A path, or a test of the text that stands there."""
-        start = self.at
         steps = self.path(root)
-        if not (self.peek() == "(" and steps[-1] in _TESTS and self.tokens[self.at - 1][0] == "name"):
-            if self.peek() == "(":
-                raise Other
-            return _reached(steps)
-        if self.at - start < 2:
+        if self.peek() != "(":
+            part = _Part(operation.reached(steps), steps=steps)
+            if part.field is None:
+                return part
+            return _Part(part.run, shortcut.flag(*part.field), frozenset([part.field]), steps)
+        if steps[-1] not in _TESTS or self.look(-1)[0] != "name" or len(steps) < 3:
             raise Other
         self.at += 1
-        kind, text = self.tokens[self.at] if self.at < len(self.tokens) else ("", "")
+        kind, text = self.look()
         if kind != "text":
             raise Other
         self.at += 1
         self.need(")")
-        return _test(_reached(steps[:-1]), str(steps[-1]), text[1:-1])
+        check = operation.test_of(str(steps[-1]), text)
+        run, part = operation.tested(operation.reached(steps[:-1]), check), _Part(_nothing, steps=steps[:-1])
+        return _Part(run) if part.field is None else _short(run, part.field, shortcut.tests(*part.field, check))
 
     def word(self) -> str:
-        kind, name = self.tokens[self.at] if self.at < len(self.tokens) else ("", "")
+        kind, name = self.look()
         if kind != "name":
             raise Other
         self.at += 1
-        return name
+        return str(name)
 
-    def path(self, root: str) -> tuple[str | int, ...]:
+    def path(self, root: str) -> Path:
         if root not in self.names:
             raise Other
         steps: list[str | int] = [root]
@@ -157,10 +241,10 @@ class _Parser:
             if self.take("."):
                 steps.append(self.word())
             elif self.take("["):
-                kind, token = self.tokens[self.at] if self.at < len(self.tokens) else ("", "")
+                kind, token = self.look()
                 self.at += 1
                 if kind == "text":
-                    steps.append(token[1:-1])
+                    steps.append(token)
                 elif kind == "number" and token.isdecimal():
                     steps.append(int(token))
                 else:
@@ -173,25 +257,21 @@ class _Parser:
                 return tuple(steps)
 
     def literal(self) -> Any:
-        minus = self.peek() == "-"
-        at = self.at + minus
-        kind, token = self.tokens[at] if at < len(self.tokens) else ("", "")
+        minus = self.look() == ("op", "-")
+        kind, token = self.look(minus)
         if kind == "number":
             value: Any = float(token) if "." in token else int(token)
-            if type(value) is int and value >= _INT64:
+            if type(value) is int and value >= INT64:
                 raise Other
-            self.at = at + 1
+            self.at += 1 + minus
             return -value if minus else value
         if minus:
             raise Other
-        if kind == "text":
+        if kind == "text" or (kind == "name" and token in _WORDS):
             self.at += 1
-            if self.peek() == ".":
+            if self.peek() in (".", "["):
                 raise Other
-            return token[1:-1]
-        if kind == "name" and token in _WORDS:
-            self.at += 1
-            return _WORDS[token]
+            return token if kind == "text" else _WORDS[token]
         return UNSET
 
     def listed(self) -> tuple[Any, ...]:
@@ -207,191 +287,16 @@ class _Parser:
         return tuple(found)
 
 
-def _reached(steps: tuple[str | int, ...]) -> Value:
-    root, first, *rest = steps
-    if not rest and isinstance(first, str):
-
-        def field(roots: dict[str, Any]) -> Any:
-            held = roots.get(root)  # type: ignore[arg-type]
-            return _plain(_fit(held[first])) if type(held) is dict and first in held else UNSET
-
-        return field
-
-    def reached(roots: dict[str, Any]) -> Any:
-        value: Any = roots.get(root)  # type: ignore[arg-type]
-        for place, step in enumerate(steps[1:]):
-            if type(step) is int:
-                if type(value) is not list:
-                    raise Other
-                if step >= len(value):
-                    return UNSET
-            elif type(value) is not dict or step not in value:
-                return UNSET
-            value = value[step]
-            if not place:
-                _fit(value)
-        return _plain(value)
-
-    return reached
+def _nothing(roots: Any) -> Any:
+    return UNSET
 
 
-def _plain(value: Any) -> Any:
-    """Decimals are doubles to CEL."""
-    return float(value) if type(value) is Decimal else value
-
-
-def _fit(value: Any) -> Any:
-    """The value, if CEL takes all of it for what it is."""
-    kind = type(value)
-    if kind is str or kind is bool or value is None:
-        return value
-    if kind is int:
-        if -_INT64 <= value < _INT64:
-            return value
-        raise Other
-    if kind is float or kind is Decimal:
-        return value
-    if kind is dict:
-        for item in value.values():
-            _fit(item)
-        return value
-    if kind is list:
-        for item in value:
-            _fit(item)
-        return value
-    raise Other
-
-
-def _truth(value: Any) -> Any:
-    return value if value is True or value is False else UNSET
-
-
-def _not(value: Any) -> Any:
-    return not value if value is True or value is False else UNSET
-
-
-def _joined(parts: list[Value], decides: bool) -> Value:
-    """``||`` with ``decides`` True, ``&&`` with False: what decides absorbs errors on either side."""
-
-    def joined(roots: dict[str, Any]) -> Any:
-        unsure = False
-        for part in parts:
-            answer = _truth(part(roots))
-            if answer is decides:
-                return decides
-            unsure = unsure or answer is UNSET
-        return UNSET if unsure else not decides
-
-    return joined
-
-
-def _equal(left: Any, right: Any) -> bool:
-    mine, theirs = type(left), type(right)
-    if mine is theirs and mine in (str, bool, type(None), int):
-        return bool(left == right)
-    if mine in (dict, list) or theirs in (dict, list):
-        raise Other
-    if mine in (int, float) and theirs in (int, float):
-        return _number(left, right, "==")
-    return False
-
-
-def _number(left: Any, right: Any, operator: str) -> bool:
-    if type(left) is not type(right) and (abs(left) > _EXACT or abs(right) > _EXACT):
-        raise Other  # how CEL compares these is its own affair
-    return _COMPARE[operator](left, right)
-
-
-_COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "==": lambda left, right: bool(left == right),
-    "!=": lambda left, right: bool(left != right),
-    "<": lambda left, right: bool(left < right),
-    "<=": lambda left, right: bool(left <= right),
-    ">": lambda left, right: bool(left > right),
-    ">=": lambda left, right: bool(left >= right),
-}
-
-
-def _comparison(operator: str, left: Value, right: Value) -> Value:
-    if operator in ("==", "!="):
-        wanted = operator == "=="
-
-        def equal(roots: dict[str, Any]) -> Any:
-            first, second = left(roots), right(roots)
-            return UNSET if first is UNSET or second is UNSET else _equal(first, second) is wanted
-
-        return equal
-
-    def ordered(roots: dict[str, Any]) -> Any:
-        first, second = left(roots), right(roots)
-        if first is UNSET or second is UNSET:
-            return UNSET
-        mine, theirs = type(first), type(second)
-        if mine is str and theirs is str:
-            return _COMPARE[operator](first, second)
-        if mine in (int, float) and theirs in (int, float):
-            return _number(first, second, operator)
-        if mine is bool and theirs is bool:
-            raise Other
-        return UNSET
-
-    return ordered
-
-
-def _member(left: Value, options: tuple[Any, ...]) -> Value:
-    def member(roots: dict[str, Any]) -> Any:
-        value = left(roots)
-        return UNSET if value is UNSET else any(_equal(value, option) for option in options)
-
-    return member
-
-
-def _inside(left: Value, right: Value) -> Value:
-    def inside(roots: dict[str, Any]) -> Any:
-        value, held = left(roots), right(roots)
-        if value is UNSET or held is UNSET:
-            return UNSET
-        if type(held) is list:
-            return any(_equal(value, _plain(each)) for each in held)
-        if type(held) is dict and type(value) is str:
-            return value in held
-        raise Other
-
-    return inside
-
-
-def _has(steps: tuple[str | int, ...]) -> Value:
-    name, holder = steps[-1], steps[:-1]
-    whole = len(holder) == 1
-    reached = _reached(holder) if not whole else None
-
-    def has(roots: dict[str, Any]) -> Any:
-        held = roots.get(holder[0]) if whole else reached(roots)  # type: ignore[arg-type,misc]
-        if held is UNSET:
-            return UNSET
-        if type(held) is not dict:
-            raise Other
-        return name in held
-
-    return has
-
-
-def _test(value: Value, test: str, text: str) -> Value:
-    if test == "matches":
-        import re2  # type: ignore[import-untyped]
-
-        try:
-            search = re2.compile(text).search
-        except Exception:
-            raise Other from None
-        return lambda roots: (search(found) is not None) if type(found := value(roots)) is str else _untested(found)
-    if test == "contains":
-        return lambda roots: (text in found) if type(found := value(roots)) is str else _untested(found)
-    ask = str.startswith if test == "startsWith" else str.endswith
-    return lambda roots: ask(found, text) if type(found := value(roots)) is str else _untested(found)
-
-
-def _untested(found: Any) -> Any:
-    if found is UNSET:
-        return UNSET
-    raise Other
+def _joined(parts: list[_Part], decides: bool) -> _Part:
+    if len(parts) == 1:
+        return parts[0]
+    quick = [part.quick for part in parts if part.quick is not None]
+    return _Part(
+        operation.joined([part.run for part in parts], decides),
+        shortcut.joins(quick, decides) if len(quick) == len(parts) else None,
+        frozenset().union(*(part.reads for part in parts)),
+    )
