@@ -21,8 +21,9 @@ from .rows import expanded, protocols, reads_of, renamed, said_of, straight_of
 from .rules import TEMPLATES, misfits, text_of
 from .templates import Below, Bit, Count, Maker, Needs
 from .terms import Approval, Rule, Terms, Tool
+from .watch.collect import Teacher
 from .watch.same import Same
-from .watch.value import Ensures, Learns
+from .watch.value import Ensures
 from .watch.watch import Watch
 
 
@@ -295,10 +296,12 @@ def _cells(
                 counts.setdefault(count)
                 caps.append((of, count, limit, rule.id))
             case _:
-                if isinstance(ask, Learns):
+                if isinstance(ask, Teacher):
                     other = teachers.setdefault(ask.name, rule.id)
                     if other != rule.id:
                         make.fault(f"the fact `{ask.name}` is learnt by two rules", "a fact has one writer")
+                    for said in ask.misfits(terms.facts.get(ask.name)):
+                        make.fault(*said)
                 watches.append(make.keyed(ask))
     return tuple(bits), tuple(counts), needs, caps, tuple(watches)
 

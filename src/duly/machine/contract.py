@@ -17,7 +17,7 @@ from .graph import Graph
 from .prepare import Preparer
 from .terms import Approval, LabelRule, OutsideGuard, Rule, Terms, Tool
 from .watch.budget import Budget
-from .watch.value import Learns
+from .watch.collect import Teacher
 
 
 class Contract:
@@ -118,9 +118,8 @@ class Contract:
         self.budgets = tuple((number, watch) for number, watch in enumerate(built.watches) if isinstance(watch, Budget))
         # by protocol: the fewest calls from each state to an end
         self.paces = built.paces
-        self.learns = tuple(
-            (number, watch.name) for number, watch in enumerate(built.watches) if isinstance(watch, Learns)
-        )
+        # the rules that write facts, by the numbers of their books
+        self.learns = tuple((number, watch) for number, watch in enumerate(built.watches) if isinstance(watch, Teacher))
         self.outcomes = _outcomes(terms)
         self.preparers = _preparers(terms)
         self.notes: dict[Any, Any] = {}

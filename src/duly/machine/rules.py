@@ -14,6 +14,7 @@ from duly.values.plain import write_json
 from . import templates
 from .templates import Make, shown
 from .terms import Rule
+from .watch.collect import VALUES, newest, uncompiled
 
 SCOPES: Final = ("session", "turn", "run")
 
@@ -164,10 +165,18 @@ def _act(value: Any) -> str:
     return "" if value == "act" else "is the word `act`"
 
 
+def _keep(value: Any) -> str:
+    return f"is `all`, `last`, or how many from 1 to {VALUES:,}" if newest(value) is None else ""
+
+
+def _pattern(value: Any) -> str:
+    return _text(value) or uncompiled(value)
+
+
 _KINDS: Final[dict[str, Callable[[Any], str]]] = {
     "member": _member, "members": _two, "count": _count, "time": _any, "field": _text, "text": _text, "limit": _any,
     "amount": _any, "weights": _weights, "back": _back, "within": _within,
-    "act": _act,
+    "act": _act, "keep": _keep, "pattern": _pattern,
 }  # fmt: skip
 
 
@@ -295,6 +304,17 @@ TEMPLATES: Final[dict[str, Template]] = {
                 Argument("value", "text", "what it becomes (CEL over `args` and `result`)"),
             ),
             "sets a fact that conditions and limits can name", templates.learns,
+        ),
+        Template(
+            "collects", "mapping",
+            (
+                _of("what teaches it by its success"), Argument("fact", "text", "the fact's name"),
+                Argument("value", "text", "what it gives (CEL over `args` and `result`); of a list, each item"),
+                Argument("pattern", "pattern", "what is looked for in its texts (RE2): the first group, or all of it", True),
+                Argument("by", "text", "a text (CEL): the fact is then one list for each", True),
+                Argument("keep", "keep", "`all`, those of the `last` time, or how many of the newest", True),
+            ),
+            "gathers the distinct values of a fact, which conditions ask by `in`", templates.collects,
         ),
     )
 }  # fmt: skip

@@ -12,13 +12,14 @@ from .condition import Condition
 from .names import Names
 from .terms import Rule
 from .watch.amount import AtMostTotal, Back, amount_of
+from .watch.collect import Collects, Learns, compiled, newest
 from .watch.count import AtLeast, AtMost, NoRepeat, Weight
 from .watch.duty import FollowWithinActs, FollowWithinTime
 from .watch.member import Field, Member, field_of, union
 from .watch.order import Adjacent, Between, Exclusive, NeverAfter, Precede
 from .watch.same import Same
 from .watch.time import Fresh, Rate, Within
-from .watch.value import Ensures, Forbid, Learns, Permit, Requires
+from .watch.value import Ensures, Forbid, Permit, Requires
 from .watch.watch import Watch
 
 ON_ACTS: Final = ("args", "facts", "registers")
@@ -320,6 +321,15 @@ def ensures(make: Maker) -> Ask:
 def learns(make: Maker) -> Ask:
     of = make.member(make.args["of"], judged=True)
     return Learns(make.rule, of, make.args["fact"], make.value(make.args["value"]))
+
+
+def collects(make: Maker) -> Ask:
+    of, pattern, by = make.member(make.args["of"], judged=True), make.args.get("pattern"), make.args.get("by")
+    return Collects(
+        make.rule, of, make.args["fact"], make.value(make.args["value"]),
+        pattern=None if pattern is None else compiled(pattern), by=None if by is None else make.value(by),
+        newest=newest(make.args.get("keep")) or 0,
+    )  # fmt: skip
 
 
 Make = Callable[[Maker], Ask]

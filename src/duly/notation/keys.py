@@ -221,6 +221,8 @@ _SHAPES: Final[dict[str, Shape]] = {
     ),
     "within": Either((Duration(), Record((Key("acts", Whole(1), "how many acts", required=True),), "`{acts: n}`"))),
     "act": Choice(("act",)),
+    "keep": Either((Choice(("all", "last")), Whole(1))),
+    "pattern": PATTERN,
 }  # fmt: skip
 
 

@@ -10,24 +10,27 @@ from duly.machine.contract import Contract
 from duly.machine.ir import NOTHING, Open, Plan, State
 from duly.machine.watch.member import Act
 from duly.machine.watch.watch import Owed, Refusal, Watch
+from duly.values.expr import UNSET
 from duly.values.verdict import Reason
 
 Judged = tuple[list[Reason], tuple[int, ...], list[Reason], list[Asker]]
 
 
-def facts(contract: Contract, state: State) -> dict[str, Any]:
-    """The facts that conditions see: those of the contract, and what was learnt."""
+def facts(contract: Contract, state: State, batch: str | None = None) -> dict[str, Any]:
+    """The facts that conditions see: those of the contract, and what was learnt outside of this batch."""
     if not contract.learns:
         return contract.terms.facts
-    learnt = {
-        name: state.books[number]["value"] for number, name in contract.learns if "value" in state.books[number]
-    }
-    return {**contract.terms.facts, **learnt}
+    known = dict(contract.terms.facts)
+    for number, watch in contract.learns:
+        found = watch.holds(state.books[number], batch, known.pop(watch.name, UNSET))
+        if found is not UNSET:
+            known[watch.name] = found
+    return known
 
 
 def act_of(contract: Contract, state: State, label: str, args: Any, id: str | None, batch: str | None) -> Act:
     """An act as rules see it."""
-    values = {"facts": facts(contract, state), "registers": state.registers}
+    values = {"facts": facts(contract, state, batch), "registers": state.registers}
     return Act(label, args, state.at, batch, id, values, {})
 
 

@@ -72,17 +72,3 @@ class Ensures(Watch):
             return None
         message = f"the result of `{act.label}` does not meet `{self.that.text[:300]}`"
         return Refusal("ensures", message, "it has happened; its result is withheld")
-
-
-class Learns(Watch):
-    """A successful ``of`` sets the fact ``name`` to what ``value`` gives."""
-
-    def __init__(self, rule: Rule, of: Member, name: str, value: Any) -> None:
-        super().__init__(rule, of)
-        self.of, self.name, self.value = of, name, value
-
-    def win(self, book: Book, act: Act, result: Any) -> Book:
-        if self.of.takes(act) is not True:
-            return book
-        found = self.value({**act.values, "args": act.args, "result": result})
-        return book if found is None else {"value": found}
