@@ -6,6 +6,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
 MCP_PIP := .venv-mcp/bin/python -m pip --disable-pip-version-check --no-input -q
 JOBS ?= auto
+# real processes on a busy machine: what failed is asked once more, with nothing beside it
+AGAIN := .venv-mcp/bin/python -m pytest --last-failed --last-failed-no-failures none tests/adapters
 
 # where the recorded runs lie that the study and its tests read; tests that need them say so where they are absent
 export DULY_SHARED ?= $(abspath ../shared)
@@ -22,7 +24,7 @@ test: .venv/dev lint
 # the MCP gate against the real SDK and public servers, in an environment of its own; two of the servers need npm
 test-adapters: .venv-mcp/ready
 	.venv-mcp/bin/python -m mypy --strict src/duly/gates/mcp/*.py src/duly/cli/mcp.py
-	.venv-mcp/bin/python -m pytest -n $(JOBS) --dist worksteal tests/adapters
+	.venv-mcp/bin/python -m pytest -n $(JOBS) --dist worksteal tests/adapters || $(AGAIN)
 
 lint: .venv/dev
 	$(BIN)/python -m ruff check .
