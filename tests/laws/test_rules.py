@@ -23,6 +23,7 @@ class Past:
     def __init__(self, label: str, args: dict[str, Any], at: float, batch: str | None, number: int) -> None:
         self.label, self.args, self.at, self.batch, self.number = label, args, at, batch, number
         self.state, self.won, self.won_at = "open", -1, 0.0
+        self.missed = False
 
 
 History = list[Past]
@@ -31,6 +32,10 @@ History = list[Past]
 def earlier(history: History, label: str, batch: str | None) -> bool:
     """What permits: a success that is no sibling."""
     return any(h.label == label and h.state == "won" and (batch is None or h.batch != batch) for h in history)
+
+
+def sibling(past: Past, batch: str | None) -> bool:
+    return batch is not None and past.batch == batch
 
 
 def taken(history: History, label: str) -> list[Past]:
@@ -50,18 +55,18 @@ def adjacent(history: History, label: str, args: Any, at: float, batch: str | No
 
 def between(history: History, label: str, args: Any, at: float, batch: str | None) -> bool:
     ends = [h.number for h in taken(history, "c")]
-    begun = [h for h in history if h.label == "a" and h.state == "won"]
+    begun = [h for h in history if h.label == "a" and h.state == "won" and not sibling(h, batch)]
     return label == "b" and not any(all(end < h.won for end in ends) for h in begun)
 
 
 def fresh(history: History, label: str, args: Any, at: float, batch: str | None) -> bool:
     ends = [h.number for h in taken(history, "c")]
-    good = [h for h in history if h.label == "a" and h.state == "won" and at - h.won_at < 3]
+    good = [h for h in history if h.label == "a" and h.state == "won" and at - h.won_at < 3 and not sibling(h, batch)]
     return label == "b" and not any(all(end < h.won for end in ends) for h in good)
 
 
 def late(history: History, label: str, args: Any, at: float, batch: str | None) -> bool:
-    wins = [h.won_at for h in history if h.label == "a" and h.state == "won"]
+    wins = [h.won_at for h in history if h.label == "a" and h.state == "won" and not sibling(h, batch)]
     return label == "b" and bool(wins) and at - max(wins) >= 3
 
 
@@ -78,13 +83,24 @@ def no_room(history: History, label: str, args: Any, at: float, batch: str | Non
     if label == "b":
         return False
     for place, duty in enumerate(history):
-        if duty.label != "a" or duty.state == "back":
+        if duty.label != "a" or duty.state == "back" or duty.missed:
             continue
         after = [h for h in history[place + 1 :] if h.state != "back"]
         tried = [h for h in after[:2] if h.label == "b"]
         if len(after) >= 1 and not tried:
             return True
     return False
+
+
+def misses(history: History) -> int:
+    """The duties of ``must_follow`` within two acts that were missed just now, by what was given back."""
+    found = 0
+    for place, duty in enumerate(history):
+        after = [h for h in history[place + 1 :] if h.state != "back"]
+        if duty.label == "a" and duty.state != "back" and not duty.missed and len(after) > 1:
+            duty.missed = not any(h.label == "b" for h in after[:2])
+            found += duty.missed
+    return found
 
 
 Oracle = Callable[[History, str, Any, float, str | None], bool]
@@ -138,9 +154,9 @@ RULES: dict[str, tuple[Rule, Oracle, bool]] = {
         lambda h, label, args, at, batch: label == "b" and not earlier(h, "a", batch), True,
     ),
     "immediately_before": (Rule("immediately_before", {"first": "a", "then": "b"}), adjacent, True),
-    "between": (Rule("between", {"of": "b", "from": "a", "to": "c"}), between, False),
-    "fresh": (Rule("fresh", {"of": "a", "for": "b", "lasts": 3, "until": "c"}), fresh, False),
-    "within": (Rule("within", {"of": "b", "after": "a", "t": 3}), late, False),
+    "between": (Rule("between", {"of": "b", "from": "a", "to": "c"}), between, True),
+    "fresh": (Rule("fresh", {"of": "a", "for": "b", "lasts": 3, "until": "c"}), fresh, True),
+    "within": (Rule("within", {"of": "b", "after": "a", "t": 3}), late, True),
     "no_repeat": (Rule("no_repeat", {"of": "a", "n": 2}), repeated, True),
     "rate_limit": (Rule("rate_limit", {"of": "a", "n": 2, "per": 3}), crowded, True),
     "must_follow": (Rule("must_follow", {"of": "a", "by": "b", "within": {"acts": 2}}), no_room, True),
@@ -165,11 +181,11 @@ def run(contract: Contract, oracles: list[Oracle], seed: int, *, batches: bool) 
             past = open[identity]
             how = rng.choice(("won", "won", "back", "error", "unknown"))
             if how == "won":
-                session.step(Returned(past.label, {}, id=identity, at=at))
+                said = session.step(Returned(past.label, {}, id=identity, at=at))
                 past.state, past.won, past.won_at = "won", number, at
                 del open[identity]
             elif how in ("back", "error"):
-                session.step(
+                said = session.step(
                     Failed(identity, "none", at=at)
                     if how == "back"
                     else Returned(past.label, {}, id=identity, outcome="error", at=at)
@@ -177,7 +193,10 @@ def run(contract: Contract, oracles: list[Oracle], seed: int, *, batches: bool) 
                 past.state = "back"
                 del open[identity]
             else:
-                session.step(Failed(identity, "unknown", at=at))
+                said = session.step(Failed(identity, "unknown", at=at))
+            late = misses(history)
+            if no_room in oracles:
+                assert [reason.kind for reason in said.reasons] == ["late"] * late, (seed, number, late, [vars(h) for h in history])
             continue
         label, args = rng.choice(LABELS), {"n": rng.choice((1, 1, 2))}
         batch = rng.choice((None, "x", "y")) if batches else None
@@ -185,9 +204,9 @@ def run(contract: Contract, oracles: list[Oracle], seed: int, *, batches: bool) 
         expected = [oracle(history, label, args, at, batch) for oracle in oracles]
         before = session.state
         verdict = session.step(Called(label, args, id=identity, at=at, batch=batch))
-        said = {reason.rule for reason in verdict.reasons}
+        rules = {reason.rule for reason in verdict.reasons}
         names = [f"r{place}" for place, refuses in enumerate(expected) if refuses]
-        assert said == set(names), (seed, number, label, args, at, batch, [vars(h) for h in history])
+        assert rules == set(names), (seed, number, label, args, at, batch, [vars(h) for h in history])
         assert bool(verdict) is not any(expected)
         if verdict:
             open[identity] = Past(label, args, at, batch, number)

@@ -35,7 +35,8 @@ class Argument(Struct, frozen=True):
 
 class Template(Struct, frozen=True):
     """One row: how the rule is written (``form`` ``list``, ``members`` or ``mapping``), what it takes, and what makes
-    it. ``caps`` says that it may ask people instead of refusing."""
+    it. ``caps`` says that it may ask people instead of refusing, ``on`` when what comes before counts unless the rule
+    says otherwise (empty: the rule says nothing of what comes before)."""
 
     name: str
     form: str
@@ -43,6 +44,7 @@ class Template(Struct, frozen=True):
     about: str
     make: Make
     caps: bool = False
+    on: str = ""
 
 
 def text_of(rule: Rule) -> str:
@@ -90,6 +92,8 @@ def misfits(rule: Rule) -> list[str]:
         if getattr(rule, name) not in words:
             said = ", ".join(word for word in words if word is not None)
             found.append(f"unknown `{name}` `{getattr(rule, name)!s:.40}`; it is one of {said}")
+    if rule.on in ("called", "returned") and not template.on:
+        found.append(f"`{rule.template}` says nothing of what comes before, so it takes no `on`")
     if rule.on_excess == "ask" and not template.caps:
         found.append(f"`{rule.template}` is no cap: only caps can ask people instead of refusing")
     if rule.where is not None and not isinstance(rule.where, str):
@@ -190,11 +194,11 @@ TEMPLATES: Final[dict[str, Template]] = {
         Template(
             "must_precede", "list", (_of("what must have succeeded", "first"), _of("what waits for it", "then")),
             "refuses `then` unless a `first` has succeeded earlier; a sibling of the same batch is not earlier",
-            templates.must_precede,
+            templates.must_precede, on="returned",
         ),
         Template(
             "never_after", "list", (_of("what is refused", "never"), _of("what it may not come after", "after")),
-            "refuses `never` once an `after` was admitted earlier", templates.never_after,
+            "refuses `never` once an `after` was admitted earlier", templates.never_after, on="called",
         ),
         Template(
             "at_most", "mapping",
@@ -229,7 +233,8 @@ TEMPLATES: Final[dict[str, Template]] = {
         ),
         Template(
             "exclusive", "members", (Argument("members", "members", "of which only one may occur"),),
-            "refuses an act once another member was admitted, and one that is two members", templates.exclusive,
+            "refuses an act once another member was admitted, and one that is two members",
+            templates.exclusive, on="called",
         ),
         Template(
             "rate_limit", "mapping",
@@ -256,12 +261,13 @@ TEMPLATES: Final[dict[str, Template]] = {
             "within", "mapping",
             (_of("what is refused when it is late"), _of("what it must come soon after", "after"),
              Argument("t", "time", "how soon")),
-            "refuses `of` later than `t` after the last success of `after`", templates.within,
+            "refuses `of` later than `t` after the last success of `after`", templates.within, on="returned",
         ),
         Template(
             "immediately_before", "list",
             (_of("what must be the act before, and have succeeded", "first"), _of("what is refused otherwise", "then")),
-            "refuses `then` unless the last admitted act is a `first` that succeeded", templates.immediately_before,
+            "refuses `then` unless the last admitted act is a `first` that succeeded",
+            templates.immediately_before, on="returned",
         ),
         Template(
             "no_repeat", "mapping",
@@ -271,7 +277,7 @@ TEMPLATES: Final[dict[str, Template]] = {
         Template(
             "between", "mapping",
             (_of("what is refused elsewhere"), _of("what begins it by its success", "from"), _of("what ends it", "to")),
-            "refuses `of` outside a success of `from` and the next admitted `to`", templates.between,
+            "refuses `of` outside a success of `from` and the next admitted `to`", templates.between, on="returned",
         ),
         Template(
             "fresh", "mapping",
@@ -280,7 +286,8 @@ TEMPLATES: Final[dict[str, Template]] = {
                 Argument("lasts", "time", "for how long it is fresh", True),
                 Argument("until", "member", "what makes it stale", True),
             ),
-            "refuses `for` unless `of` succeeded within `lasts` and no `until` was admitted since", templates.fresh,
+            "refuses `for` unless `of` succeeded within `lasts` and no `until` was admitted since",
+            templates.fresh, on="returned",
         ),
         Template("forbid", "mapping", (_of("what is refused"),), "always refuses", templates.forbid),
         Template(
@@ -310,7 +317,7 @@ TEMPLATES: Final[dict[str, Template]] = {
             (
                 _of("what teaches it by its success"), Argument("fact", "text", "the fact's name"),
                 Argument("value", "text", "what it gives (CEL over `args` and `result`); of a list, each item"),
-                Argument("pattern", "pattern", "what is looked for in its texts (RE2): the first group, or all of it", True),
+                Argument("pattern", "pattern", "what its texts are searched for (RE2): its group, or all of it", True),
                 Argument("by", "text", "a text (CEL): the fact is then one list for each", True),
                 Argument("keep", "keep", "`all`, those of the `last` time, or how many of the newest", True),
             ),

@@ -20,7 +20,7 @@ from .watch.order import Adjacent, Between, Exclusive, NeverAfter, Precede
 from .watch.same import Same
 from .watch.time import Fresh, Rate, Within
 from .watch.value import Ensures, Forbid, Permit, Requires
-from .watch.watch import Watch
+from .watch.watch import Watch, natural
 
 ON_ACTS: Final = ("args", "facts", "registers")
 ON_RESULTS: Final = ("args", "result", "facts", "registers")
@@ -63,6 +63,7 @@ class Maker:
 
     def __init__(self, rule: Rule, names: Names, facts: dict[str, Any], learnt: frozenset[str]) -> None:
         self.rule, self.args, self.names, self.facts, self.learnt = rule, rule.args, names, facts, learnt
+        self.learning: frozenset[str] = frozenset()
         self.without = frozenset().union(*(names.members(name, rule.span) for name in rule.excepting))
         plain = rule.where is None and rule.same is None and rule.on is None and rule.mode == "enforce"
         self.simple = plain and rule.on_violation == "refuse" and rule.on_excess == "refuse"
@@ -141,6 +142,15 @@ class Maker:
             return Decimal(0)
         return amount
 
+    def reserve(self) -> Decimal | None:
+        """An exact amount from 0 that is set aside; None where none is."""
+        said = self.args.get("reserve")
+        amount = None if isinstance(said, str) else amount_of(said)
+        if said is not None and (amount is None or amount < 0):
+            self.fault(f"`reserve` of `{self.rule.template}` is a number from 0, not `{said!s:.40}`")
+            return Decimal(0)
+        return amount
+
     def _fact(self, name: str, said: Any) -> str | None:
         if type(said) is not str:
             return None
@@ -161,6 +171,11 @@ class Maker:
         said = self.args.get(name)
         return None if said is None else field_of(said)
 
+    def learns_from(self, member: Member) -> Member:
+        """A member that counts only once it has succeeded, so that its result may name the value of ``same``."""
+        self.learning |= member.labels.keys()
+        return member
+
     def keyed(self, watch: Watch) -> Watch:
         """The rule, parametric where it says ``same``."""
         same = self.rule.same
@@ -171,6 +186,14 @@ class Maker:
         for name, path in paths.items():
             for label in [""] if name == "" else sorted(self.names.members(name, self.rule.span)):
                 fields[label] = field_of(path)
+        lost = sorted(watch.labels - fields.keys()) if "" not in fields else []
+        if lost:
+            self.fault(f"`same` says no path for `{lost[0]}`", "give one path, or one for each name of the rule")
+        known = {label: fields.get(label, fields.get("")) for label in watch.labels - self.learning}
+        late = sorted(label for label, field in known.items() if field is not None and field.result)
+        if late:
+            message = f"`same` takes the value of `{late[0]}` from its result, and is asked before there is one"
+            self.fault(message, "name a path in its arguments")
         return Same(watch, fields)
 
 
@@ -193,11 +216,20 @@ def must_precede(make: Maker) -> Ask:
     first, then, scope = make.args["first"], make.args["then"], make.rule.scope
     if make.simple and isinstance(first, str) and isinstance(then, str):
         return Needs(make.labels(then), Bit(make.labels(first), scope))
-    return Precede(make.rule, make.member(first), make.member(then, judged=True))
+    judged = make.member(then, judged=True)
+    return Precede(make.rule, _learnt(make, make.member(first), judged), judged)
+
+
+def _learnt(make: Maker, member: Member, judged: Member) -> Member:
+    """A member of which only successes count, unless the rule says ``on: called``, or judges it as well."""
+    if make.rule.on != "called" and not member.labels.keys() & judged.labels.keys():
+        make.learns_from(member)
+    return member
 
 
 def never_after(make: Maker) -> Ask:
-    return NeverAfter(make.rule, make.member(make.args["never"], judged=True), make.member(make.args["after"]))
+    never, after = make.member(make.args["never"], judged=True), make.member(make.args["after"])
+    return NeverAfter(make.rule, never, _learnt(make, after, never) if make.rule.on == "returned" else after)
 
 
 def exclusive(make: Maker) -> Ask:
@@ -210,7 +242,7 @@ def immediately_before(make: Maker) -> Ask:
 
 def between(make: Maker) -> Ask:
     of = make.member(make.args["of"], judged=True)
-    return Between(make.rule, of, make.member(make.args["from"]), make.member(make.args["to"]))
+    return Between(make.rule, of, _learnt(make, make.member(make.args["from"]), of), make.member(make.args["to"]))
 
 
 def at_most(make: Maker) -> Ask:
@@ -230,7 +262,14 @@ def at_most_total(make: Maker) -> Ask:
     said = make.args.get("limit")
     limits = said if isinstance(said, dict) else {"": said}
     back = make.args.get("back")
-    reserve = make.args.get("reserve")
+    reserve = make.reserve()
+    if isinstance(said, dict) is not ("units" in make.args) or not limits:
+        make.fault("`limit` of `at_most_total` is one by unit where `units` says where the unit stands", "say both")
+    if "field" not in make.args and reserve is None:
+        make.fault("`at_most_total` needs `field`, where the amount stands, or `reserve`")
+    settle = make.field("settle")
+    if settle is not None and not settle.result:
+        make.fault("`settle` of `at_most_total` is a path in the result", "as in `result.cost`")
     return AtMostTotal(
         make.rule,
         make.member(make.args["of"], judged=True),
@@ -238,8 +277,8 @@ def at_most_total(make: Maker) -> Ask:
         {unit: make.limit(limit) for unit, limit in limits.items()},
         units=make.field("units"),
         back=None if back is None else Back(make.member(back["of"]), field_of(back["call"])),
-        reserve=None if reserve is None else amount_of(reserve),
-        settle=make.field("settle"),
+        reserve=reserve,
+        settle=settle,
         each=make.args.get("per") == "act",
     )
 
@@ -254,15 +293,14 @@ def cooldown(make: Maker) -> Ask:
 
 
 def at_least(make: Maker) -> Ask:
-    n = make.number("n")
-    return AtLeast(make.rule, make.member(make.args["of"]), n if isinstance(n, int) else 1)
+    return AtLeast(make.rule, make.learns_from(make.member(make.args["of"], judged=True)), make.number("n"))
 
 
 def must_happen(make: Maker) -> Ask:
-    before = make.args.get("before")
-    return AtLeast(
-        make.rule, make.member(make.args["of"]), 1, None if before is None else make.member(before, judged=True)
-    )
+    if "before" not in make.args:
+        return AtLeast(make.rule, make.learns_from(make.member(make.args["of"], judged=True)), 1)
+    before = make.member(make.args["before"], judged=True)
+    return AtLeast(make.rule, _learnt(make, make.member(make.args["of"]), before), 1, before)
 
 
 def must_follow(make: Maker) -> Ask:
@@ -270,8 +308,8 @@ def must_follow(make: Maker) -> Ask:
     limit = make.args["within"]
     if not isinstance(limit, dict):
         return FollowWithinTime(make.rule, of, by, make.seconds("within"))
-    acts = limit.get("acts")
-    if type(acts) is not int or acts < 1:
+    acts = natural(limit.get("acts"))
+    if not acts:
         make.fault("`within` of `must_follow` is a time, or a number of acts from 1")
         acts = 1
     return FollowWithinActs(make.rule, of, by, acts)
@@ -279,20 +317,20 @@ def must_follow(make: Maker) -> Ask:
 
 def within(make: Maker) -> Ask:
     of, after = make.member(make.args["of"], judged=True), make.member(make.args["after"])
-    return Within(make.rule, of, after, make.seconds("t"))
+    return Within(make.rule, of, _learnt(make, after, of), make.seconds("t"))
 
 
 def no_repeat(make: Maker) -> Ask:
-    n = make.number("n")
-    return NoRepeat(make.rule, make.member(make.args["of"], judged=True), n if isinstance(n, int) else 1)
+    return NoRepeat(make.rule, make.member(make.args["of"], judged=True), make.number("n"))
 
 
 def fresh(make: Maker) -> Ask:
     until = make.args.get("until")
+    judged = make.member(make.args["for"], judged=True)
     return Fresh(
         make.rule,
-        make.member(make.args["of"]),
-        make.member(make.args["for"], judged=True),
+        _learnt(make, make.member(make.args["of"]), judged),
+        judged,
         make.seconds("lasts") if "lasts" in make.args else None,
         None if until is None else make.member(until),
     )

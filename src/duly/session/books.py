@@ -11,7 +11,7 @@ from duly.machine.ir import NOTHING, Open, Plan, State
 from duly.machine.watch.member import Act
 from duly.machine.watch.watch import Owed, Refusal, Watch
 from duly.values.expr import UNSET
-from duly.values.verdict import Reason
+from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
 Judged = tuple[list[Reason], tuple[int, ...], list[Reason], list[Asker]]
 
@@ -51,7 +51,7 @@ def judged(contract: Contract, state: State, plan: Plan, act: Act) -> Judged:
         rule = watch.rule
         if rule.mode == "shadow":
             noted.append(reason_of(watch, refusal, act.label, state))
-        elif watch.id in contract.askers and refusal.kind in ("count", "amount"):
+        elif watch.id in contract.askers and refusal.excess and act.id is not None:
             asks.append(contract.askers[watch.id])
         else:
             refused.append(reason_of(watch, refusal, act.label, state))
@@ -104,20 +104,23 @@ def ended(contract: Contract, state: State, identity: str, call: Open, how: str,
     return structs.replace(state, books=put(state.books, fresh)) if fresh else state
 
 
-def breaches(contract: Contract, state: State, identity: str, call: Open, result: Any) -> list[Reason]:
-    """What is wrong with a result, by the rules about results."""
+def breaches(
+    contract: Contract, state: State, identity: str, call: Open, result: Any
+) -> tuple[list[Reason], list[Reason]]:
+    """What is wrong with a result, by the rules about results; and what those in shadow say of it."""
+    found: list[Reason] = []
+    noted: list[Reason] = []
     plan = contract.acts.get(call.label)
     if plan is None or not plan.ensured:
-        return []
+        return found, noted
     act = act_of(contract, state, call.label, call.args, identity, call.batch)
-    found = []
     for number in plan.ensured:
         watch = contract.watches[number]
         refusal = watch.breach(state.books[number], act, result)
         if refusal is not None:
-            reason = reason_of(watch, refusal, call.label, state)
-            found.append(structs.replace(reason, got=f"?{call.label}"))
-    return found
+            reason = structs.replace(reason_of(watch, refusal, call.label, state), got=f"?{call.label}")
+            (noted if watch.rule.mode == "shadow" else found).append(reason)
+    return found, noted
 
 
 def heard(contract: Contract, state: State, watches: tuple[int, ...], label: str, payload: Any) -> State:
@@ -132,9 +135,10 @@ def heard(contract: Contract, state: State, watches: tuple[int, ...], label: str
     return structs.replace(state, books=put(state.books, fresh)) if fresh else state
 
 
-def lapsed(contract: Contract, state: State) -> tuple[State, list[Reason]]:
-    """What was to be done before now, once: then it is no longer owed."""
+def lapsed(contract: Contract, state: State) -> tuple[State, list[Reason], list[Reason]]:
+    """What was to be done before now, once: then it is no longer owed. What rules in shadow say of it stands apart."""
     found: list[Reason] = []
+    noted: list[Reason] = []
     books = state.books
     for number in contract.timed:
         watch, book = contract.watches[number], books[number]
@@ -143,11 +147,11 @@ def lapsed(contract: Contract, state: State) -> tuple[State, list[Reason]]:
         after, late = watch.lapse(book, state.at)
         if after is not book:
             books = put(books, {number: after})
-        found += [reason_of(watch, owed, "elapsed", state) for owed in late]
+        said = noted if watch.rule.mode == "shadow" else found
+        said += [reason_of(watch, owed, "elapsed", state) for owed in late]
     if books is not state.books:
-        names = state.more.found | {reason.rule for reason in found}
-        state = structs.replace(state, books=books, more=structs.replace(state.more, found=names))
-    return state, found
+        state = noticed(structs.replace(state, books=books), [*found, *noted])
+    return state, found, noted
 
 
 def renewed(contract: Contract, books: Any, ends: tuple[str, ...]) -> Any:
@@ -159,13 +163,27 @@ def renewed(contract: Contract, books: Any, ends: tuple[str, ...]) -> Any:
     )
 
 
-def owed(contract: Contract, state: State) -> list[Reason]:
-    """What rules still want done when the session ends."""
+def owed(contract: Contract, state: State, mode: str = "enforce") -> list[Reason]:
+    """What rules in this mode still want done when the session ends."""
+    known = facts(contract, state)
     return [
         reason_of(watch, each, "closed", state)
         for watch, book in zip(contract.watches, state.books, strict=True)
-        for each in watch.owed(book)
+        if watch.rule.mode == mode
+        for each in watch.owed(book, known)
     ]
+
+
+def beside(
+    verdict: Verdict, state: State, late: list[Reason], noted: list[Reason]
+) -> tuple[Verdict, State]:
+    """A verdict with what was not done in time, a finding of an observation and a note beside an act; and with what
+    rules in shadow have said."""
+    if not late and not noted:
+        return verdict, state
+    if verdict is ALLOWED and late:
+        return Violation(tuple(late), finding=True, noted=tuple(noted)), state
+    return structs.replace(verdict, noted=(*verdict.noted, *late, *noted)), state
 
 
 def noticed(state: State, reasons: list[Reason]) -> State:

@@ -5,7 +5,7 @@ from msgspec import structs
 from duly.machine.contract import Contract
 from duly.machine.ir import EMPTY, State
 from duly.values.event import Closed
-from duly.values.verdict import ALLOWED, Blocked, Reason, Verdict, Violation
+from duly.values.verdict import ALLOWED, Allowed, Blocked, Reason, Verdict, Violation
 
 from .books import owed as duties
 from .move import ended
@@ -39,10 +39,13 @@ def closed(contract: Contract, state: State, event: Closed, happened: bool) -> A
     if more.parked:
         state = withdrawn(contract, state)
     reasons = owed(contract, state)
+    noted = duties(contract, state, "shadow") if contract.watches else []
     calls = {key: structs.replace(call, uncertain=True) for key, call in state.open.items()} if state.open else EMPTY
     found = more.found
     marked = tuple(structs.replace(reason, follow_on=True) if reason.rule in found else reason for reason in reasons)
     after = structs.replace(state, open=calls, more=structs.replace(state.more, over="closed", parked={}, standing=()))
+    if noted:
+        return (Violation(marked, finding=True, noted=tuple(noted)) if marked else Allowed(noted=tuple(noted))), after
     return (Violation(marked, finding=True) if marked else ALLOWED), after
 
 

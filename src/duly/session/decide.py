@@ -6,7 +6,7 @@ the end in ``close``.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -28,10 +28,10 @@ from duly.values.event import (
     Sent,
 )  # fmt: skip
 from duly.values.plain import Malformed
-from duly.values.verdict import ALLOWED, Reason, Refusal, Unrecognized, Verdict, Violation
+from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violation
 
 from .act import called, sent
-from .books import lapsed
+from .books import beside, lapsed
 from .charge import charged, opened
 from .close import closed
 from .hear import heard
@@ -42,6 +42,7 @@ from .settle import failed, returned
 from .time import passed
 
 Answer = tuple[Verdict, State]
+SETTLING: Final = frozenset({Returned, Failed, Ordered})
 
 
 def decide(contract: Contract, state: State, event: Event) -> Answer:
@@ -60,33 +61,32 @@ def observe(contract: Contract, state: State, event: Event) -> Answer:
 
 def judge(contract: Contract, state: State, event: Event, happened: bool) -> Answer:
     """``decide``, or with ``happened`` ``observe``."""
+    before = state
+    late: list[Reason] = []
+    noted: list[Reason] = []
     try:
         if event.at is not None or event.turn is not None or event.run is not None:
             state = passed(contract, state, event)
             if contract.timed:
-                state, late = lapsed(contract, state)
-                if late:
-                    return _beside(*_JUDGES[type(event)](contract, state, event, happened), late)
-        return _JUDGES[type(event)](contract, state, event, happened)
+                state, late, noted = lapsed(contract, state)
+        if not contract.timed:
+            return _JUDGES[type(event)](contract, state, event, happened)
+        verdict, after = _JUDGES[type(event)](contract, state, event, happened)
+        if type(event) in SETTLING:
+            # what a call was to do has not been done, now that it is known to have failed
+            after, more, unseen = lapsed(contract, after)
+            late, noted = [*late, *more], [*noted, *unseen]
+        return beside(verdict, after, late, noted)
     except Malformed as error:
         if happened and type(event) is Called and event.id is not None and event.id not in state.open:
             # it ran all the same, so its result is awaited
             record = Open(named(event, contract.acts.get(named(event, None))), event.payload, event.batch)
             state = structs.replace(state, open={**state.open, event.id: record})
-        return Unrecognized((malformed(str(error)),)), state
+        return beside(Unrecognized((malformed(str(error)),)), state, late, noted)
     except Exception as error:
         # an error of ours is never a yes, and it leaves the state as it was
         message = f"the decision failed: {type(error).__name__}: {str(error)[:200]}"
-        return Violation((Reason("duly", "internal", message, help="report this; the act was not admitted"),)), state
-
-
-def _beside(verdict: Verdict, state: State, late: list[Reason]) -> Answer:
-    """A verdict with what was not done in time: a finding of an observation, a note beside an act."""
-    if isinstance(verdict, Refusal):
-        return structs.replace(verdict, noted=(*verdict.noted, *late)), state
-    if verdict is ALLOWED:
-        return Violation(tuple(late), finding=True), state
-    return structs.replace(verdict, noted=(*verdict.noted, *late)), state
+        return Violation((Reason("duly", "internal", message, help="report this; the act was not admitted"),)), before
 
 
 def _noted(contract: Contract, state: State, event: Event, happened: bool) -> Answer:

@@ -13,6 +13,7 @@ from duly.values.plain import write_json
 from duly.values.source import Span
 from duly.values.verdict import Legal, Reason, Repair
 
+from .books import facts
 from .move import ended, find
 
 REMEMBERED = 4096
@@ -193,29 +194,39 @@ def legal(contract: Contract, state: State) -> tuple[Legal, ...]:
     if state.more.over is not None:
         return ()
     found = []
+    known = facts(contract, state)
     for label, plan in contract.acts.items():
         if plan.label != label or (plan.message and not plan.rows):
             continue
-        conditions = open_conditions(contract, state, plan)
+        conditions = open_conditions(contract, state, plan, known)
         if conditions is not None:
             asks = [contract.asks[number] for number in plan.asks]
             sometimes = tuple(
                 f"needs a yes from {asker.shown()} where {asker.when.text}" for asker in asks if asker.when is not None
             )
-            found.append(Legal(label, (*conditions, *sometimes), any(asker.when is None for asker in asks)))
+            always = any(asker.when is None for asker in asks) or any(
+                contract.watches[number].id in contract.askers
+                and contract.watches[number].shut(state.books[number], label, state.at, known)
+                for number in plan.watches
+            )
+            found.append(Legal(label, (*conditions, *sometimes), always))
     return tuple(found)
 
 
-def open_conditions(contract: Contract, state: State, plan: Plan) -> tuple[str, ...] | None:
+def open_conditions(
+    contract: Contract, state: State, plan: Plan, known: dict[str, Any] | None = None
+) -> tuple[str, ...] | None:
     """The conditions under which an act is admitted in this state; None where it is refused for every payload."""
     if plan.silent or state.facts & plan.want != plan.want:
         return None
     if any(state.data[slot] >= limit for slot, limit in plan.limits):
         return None
+    if known is None:
+        known = facts(contract, state)
     for number in plan.watches:
         watch = contract.watches[number]
         holds = watch.rule.mode == "enforce" and watch.id not in contract.askers
-        if holds and watch.shut(state.books[number], plan.label, state.at):
+        if holds and watch.shut(state.books[number], plan.label, state.at, known):
             return None
     if state.more.shut and any(
         contract.asks[number].id in state.more.shut and contract.asks[number].when is None for number in plan.asks

@@ -10,6 +10,7 @@ from duly.machine.contract import Contract
 from duly.machine.ir import Plan, Row, State
 from duly.values.verdict import Repair
 
+from .books import facts
 from .move import find, place, turn
 
 BOUND: Final = 2000
@@ -53,15 +54,16 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
 def _watched(contract: Contract, state: State, plan: Plan) -> tuple[str, ...] | None:
     """What the rules with books want first; None where one refuses for good."""
     steps: list[str] = []
+    known = facts(contract, state)
     for number in plan.watches:
         watch, book = contract.watches[number], state.books[number]
-        if not watch.shut(book, plan.label, state.at) or watch.rule.mode == "shadow":
+        if not watch.shut(book, plan.label, state.at, known) or watch.rule.mode == "shadow":
             continue
         if watch.id in contract.askers:
             steps.append(f"approval by {contract.askers[watch.id].shown()}")
             continue
         needs = watch.needs(book, plan.label)
-        wait = watch.waits(book, plan.label, state.at)
+        wait = watch.waits(book, plan.label, state.at, known)
         if needs:
             first = next((name for name in needs if _sayable(contract, name)), needs[0])
             steps.append(f"ask for `{first}`" if first in contract.messages else f"call `{first}`")

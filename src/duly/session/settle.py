@@ -14,7 +14,7 @@ from duly.values.plain import Malformed, as_data
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
 from .batch import gone_back, remembered, unbound
-from .books import breaches, ended
+from .books import beside, breaches, ended, noticed
 from .move import find, hears, learn, turn
 from .time import began
 
@@ -110,14 +110,18 @@ def settled(contract: Contract, state: State, identity: str, call: Open, outcome
         # what no contract admits, or no tool, moves nothing when it ends, but for rules that look at every act
         return ALLOWED, ended(contract, structs.replace(state, open=left), identity, call, "won", payload)
     if plan.watches:
-        broken = breaches(contract, state, identity, call, payload)
+        broken, noted = breaches(contract, state, identity, call, payload)
+        state = noticed(state, noted)
         if broken:
             # it has happened, and is no success
             state = released(structs.replace(state, open=left), identity)
             state = ended(contract, state, identity, call, "spent", payload)
             verdict, after = _through(contract, state, identity, call, "error", payload)
-            return finding(after, [*broken, *verdict.reasons])
+            return beside(*finding(after, [*broken, *verdict.reasons]), [], noted)
         state = ended(contract, state, identity, call, "won", payload)
+        if noted:
+            state = won(released(structs.replace(state, open=left), identity), plan.wins, call.batch)
+            return beside(*_through(contract, state, identity, call, outcome, payload), [], noted)
     hearing = contract.hearings.get(call.label)
     if hearing is None and not call.moved and state.more is NOTHING and call.batch is None:
         return ALLOWED, State(

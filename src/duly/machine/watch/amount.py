@@ -9,11 +9,12 @@ from duly.values.expr import UNSET
 
 from ..terms import Rule
 from .member import Act, Field, Member, at, key_of
-from .watch import Book, Refusal, Watch, no_limit, unsure
+from .watch import Book, Facts, Refusal, Watch, no_limit, unsure
 
 EXACT: Final = Context(prec=2000)
 """Digits within which sums are exact; a longer amount is no amount."""
 DIGITS: Final = 600
+_LARGE: Final = 10**DIGITS
 
 
 class Back(Struct, frozen=True):
@@ -27,7 +28,7 @@ def amount_of(value: Any) -> Decimal | None:
     """The exact decimal that a value is, a plain decimal text included; None for what is no finite number."""
     kind = type(value)
     if kind is int:
-        return Decimal(value) if abs(value) < 10**DIGITS else None
+        return Decimal(value) if -_LARGE < value < _LARGE else None
     if kind is float:
         value = repr(value)
     elif kind is Decimal:
@@ -58,6 +59,9 @@ class AtMostTotal(Watch):
 
     ``reserve`` is set aside where the act names no amount of its own, and ``settle`` is the field of the result that
     replaces what was set aside. With ``each`` the limit is one on every single act.
+
+    The book holds the sum by unit, under the ids of open calls [unit, amount, whether its room was given back], and
+    where room comes back under ``past`` what each call that has ended used up.
     """
 
     counts = True
@@ -81,15 +85,15 @@ class AtMostTotal(Watch):
         self.gives, self.reserve, self.settles, self.each = back, reserve, settle, each
 
     def _amount(self, act: Act) -> Decimal | None:
-        if self.reserve is not None:
+        if self.field is None:
             return self.reserve
-        assert self.field is not None
         place = ("amount", self.field)
         known = act.known.get(place, UNSET)
         if known is UNSET:
-            known = act.known[place] = amount_of(at(self.field, act.args))
-        amount: Decimal | None = known
-        return amount
+            found = at(self.field, act.args)
+            known = act.known[place] = (found is UNSET, amount_of(found))
+        missing, amount = known
+        return self.reserve if missing and self.reserve is not None else amount
 
     def _unit(self, act: Act) -> str | None:
         if self.units is None:
@@ -114,22 +118,26 @@ class AtMostTotal(Watch):
             assert self.units is not None
             message = f"`{self.units.text}` of `{act.label}` names no unit that has a limit"
             return Refusal("unit", message, f"units are {', '.join(sorted(self.limits))}")
-        taken = Decimal(0) if self.each else self.taken(book, unit)
+        taken = _ZERO if self.each else self.taken(book, unit)
         limit = self.limits[unit]
-        if isinstance(limit, str):
-            known = amount_of(act.values.get("facts", {}).get(limit))
-            if known is None or known < 0:
-                return no_limit(limit, act)
-            limit = known
-        if EXACT.add(taken, amount) <= limit:
+        most = self._limit(limit, act.values.get("facts", {}))
+        if most is None:
+            return no_limit(limit, act)
+        if EXACT.add(taken, amount) <= most:
             return None
         what = f" {unit}" if unit else ""
-        left = max(EXACT.subtract(limit, taken), Decimal(0))
+        left = max(EXACT.subtract(most, taken), _ZERO)
         where = "" if self.scope == "session" else f" in this {self.scope}"
-        message = f"`{act.label}` asks for {amount:f}{what}, and {left:f} of {limit:f}{what} are left{where}"
+        message = f"`{act.label}` asks for {amount:f}{what}, and {left:f} of {most:f}{what} are left{where}"
         if self.each:
-            message = f"`{act.label}` asks for {amount:f}{what}, and at most {limit:f}{what} are allowed at once"
-        return Refusal("amount", message, "ask for less" if left else "do not ask for more")
+            message = f"`{act.label}` asks for {amount:f}{what}, and at most {most:f}{what} are allowed at once"
+        return Refusal("amount", message, "ask for less" if left else "do not ask for more", excess=True)
+
+    def _limit(self, limit: Decimal | str, facts: Facts) -> Decimal | None:
+        if not isinstance(limit, str):
+            return limit
+        known = amount_of(facts.get(limit))
+        return None if known is None or known < 0 else known
 
     def taken(self, book: Book, unit: str) -> Decimal:
         """What is used up of one unit, calls included that have not ended."""
@@ -143,21 +151,27 @@ class AtMostTotal(Watch):
         if amount is None or unit is None or amount < 0:
             return book  # it ran all the same, and nobody can say how much it was
         book = self._added(book, unit, amount)
-        return book if act.id is None else {**book, "open": {**book["open"], act.id: [unit, amount]}}
+        return book if act.id is None else {**book, "open": {**book["open"], act.id: [unit, amount, False]}}
 
     def back(self, book: Book, act: Act) -> Book:
         if act.id not in book["open"]:
             return book
-        unit, amount = book["open"][act.id]
-        return self._added(self._without(book, act.id), unit, -amount)
+        unit, amount, given = book["open"][act.id]
+        book = self._without(book, act.id)
+        return book if given else self._added(book, unit, amount.copy_negate())
 
     def win(self, book: Book, act: Act, result: Any) -> Book:
         if self.gives is not None and self.gives.of.takes(act) is True:
             book = self._given(book, act)
+        return self.spent(book, act, result)
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
         if act.id not in book["open"]:
             return book
-        unit, amount = book["open"][act.id]
+        unit, amount, given = book["open"][act.id]
         book = self._without(book, act.id)
+        if given:
+            return book
         told = amount_of(at(self.settles, act.args, result)) if self.settles is not None else None
         spent = told if told is not None and told >= 0 else amount
         if spent != amount:
@@ -166,28 +180,29 @@ class AtMostTotal(Watch):
             return book
         return {**book, "past": {**book.get("past", {}), key_of(act.id): [unit, spent]}}
 
-    def spent(self, book: Book, act: Act, result: Any) -> Book:
-        return self.win(book, act, result)
-
     def _given(self, book: Book, act: Act) -> Book:
         """Room comes back once for each act that is referred to."""
         assert self.gives is not None
         named = at(self.gives.call, act.args)
         if type(named) is str and named in book["open"]:
-            # what it refers to has not ended: it will have used nothing up
-            unit, amount = book["open"][named]
-            return {**self._added(book, unit, -amount), "open": {**book["open"], named: [unit, _ZERO]}}
+            # what it refers to has not ended, and uses nothing up however it ends
+            unit, amount, given = book["open"][named]
+            if given:
+                return book
+            book = self._added(book, unit, amount.copy_negate())
+            return {**book, "open": {**book["open"], named: [unit, amount, True]}}
         key = key_of(named)
         past = book.get("past", {})
         if key is None or key not in past:
             return book
         unit, amount = past[key]
         rest = {name: entry for name, entry in past.items() if name != key}
-        return {**self._added(book, unit, -amount), "past": rest}
+        return {**self._added(book, unit, amount.copy_negate()), "past": rest}
 
     def _added(self, book: Book, unit: str, amount: Decimal) -> Book:
         total = EXACT.add(book["total"].get(unit, _ZERO), amount)
-        return {**book, "total": {**book["total"], unit: total}}
+        others = {name: sum for name, sum in book["total"].items() if name != unit}
+        return {**book, "total": {**others, unit: total} if total else others}
 
     def _without(self, book: Book, id: str | None) -> Book:
         return {**book, "open": {key: entry for key, entry in book["open"].items() if key != id}}
@@ -195,28 +210,38 @@ class AtMostTotal(Watch):
     def fits(self, book: Book) -> bool:
         if not super().fits(book) or type(book.get("past", {})) is not dict:
             return False
+        for kind, size in (("open", 3), ("past", 2)):
+            found = book.get(kind, {}).values()
+            if not all(type(entry) is list and len(entry) == size and type(entry[0]) is str for entry in found):
+                return False
         entries = [*book["open"].values(), *book.get("past", {}).values()]
-        if not all(type(entry) is list and len(entry) == 2 and type(entry[0]) is str for entry in entries):
-            return False
         amounts = [*book["total"].values(), *(entry[1] for entry in entries)]
-        return all(amount_of(value) is not None for value in amounts)
+        return all(type(value) in (int, float, Decimal) and Decimal(value).is_finite() for value in amounts)
 
     def thaw(self, book: Book) -> Book:
         thawed = {
             "total": {unit: _exact(total) for unit, total in book["total"].items()},
-            "open": {id: [unit, _exact(amount)] for id, (unit, amount) in book["open"].items()},
+            "open": {id: [unit, _exact(amount), given] for id, (unit, amount, given) in book["open"].items()},
         }
         if "past" in book:
             thawed["past"] = {key: [unit, _exact(amount)] for key, (unit, amount) in book["past"].items()}
         return thawed
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
-        # amounts may be zero, so that only a sum above the limit shuts
-        return False
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
+        if self.of.labels.get(label) != ():
+            return False
+        # an amount may be zero, where the act names it
+        least = self.reserve if self.field is None and self.reserve is not None else _ZERO
+        for unit, limit in self.limits.items():
+            most = self._limit(limit, facts)
+            if most is not None and EXACT.add(_ZERO if self.each else self.taken(book, unit), least) <= most:
+                return False
+        return True
 
 
 def _exact(value: Any) -> Decimal:
-    return amount_of(value) or _ZERO
+    """A sum as it was written; it may have more digits than any amount."""
+    return Decimal(repr(value)) if type(value) is float else Decimal(value)
 
 
 _ZERO: Final = Decimal(0)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from ..terms import Rule
 from .amount import EXACT, amount_of
 from .member import Act, Member
-from .watch import Book, Refusal, Watch, unsure
+from .watch import Book, Facts, Refusal, Watch, unsure
 
 CALLS = "calls"
 """The unit of which each call takes one when it is admitted."""
@@ -101,7 +101,7 @@ class Budget(Watch):
         lent = {unit: f"{amount:f}" for unit, amount in mine.items() if amount is not None}
         return {**book, "lent": {**book["lent"], child: lent}}, ""
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         if label in self.without or (self.of is not None and self.of.labels.get(label) != ()):
             return False
         return any(self._empty(book, unit) for unit in self.limits)

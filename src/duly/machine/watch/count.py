@@ -1,15 +1,16 @@
 """Rules that count: how many at most, how many at least, how often the same."""
 
-from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from duly.values.expr import UNSET, normal
 from duly.values.plain import write_sorted
 
 from ..terms import Rule
 from .member import Act, Field, Member, at
-from .watch import Book, Owed, Refusal, Watch, no_limit, unsure, whole
+from .watch import Book, Facts, Owed, Refusal, Watch, earlier, natural, no_limit, seen, unsure, whole
 
+MOST: Final = 1000
+"""Acts in a row that are remembered where only a fact says how many may be equal."""
 Weight = int | Field
 """What one act counts: a number, or a field that holds one, or a list that weighs its length."""
 
@@ -32,11 +33,7 @@ class AtMost(Watch):
         if isinstance(weight, int):
             return weight
         found = at(weight, act.args)
-        if type(found) is list:
-            return len(found)
-        if type(found) is Decimal and found == found.to_integral_value() and found.adjusted() < 300:
-            found = int(found)
-        return found if type(found) is int and found >= 0 else None
+        return len(found) if type(found) is list else natural(found)
 
     def refuse(self, book: Book, act: Act) -> Refusal | None:
         judged = self.of.takes(act)
@@ -50,7 +47,7 @@ class AtMost(Watch):
             name = field.text if isinstance(field, Field) else ""
             message = f"`{name}` of `{act.label}` is neither a list nor a whole number from 0, by which it is counted"
             return Refusal("count", message, "correct the arguments")
-        limit = whole(self.n, act)
+        limit = whole(self.n, act.values.get("facts", {}))
         if limit is None:
             return no_limit(self.n, act)
         taken = 0 if self.each else book["n"]
@@ -60,14 +57,15 @@ class AtMost(Watch):
         if self.each:
             message = f"`{act.label}` counts {weight}, and at most {limit} are allowed at once"
         elif weight == 1 and not self.weigh:
-            most = "once" if self.n == 1 else f"{self.n} times"
+            most = "once" if limit == 1 else f"{limit} times"
             message = (
                 f"`{act.label}` is allowed {most}, and was admitted {taken} time{'' if taken == 1 else 's'}{where}"
             )
         else:
-            message = f"`{act.label}` counts {weight}, and {limit - taken} of {limit} are left{where}"
+            message = f"`{act.label}` counts {weight}, and {max(limit - taken, 0)} of {limit} are left{where}"
         help = "do not ask for it again" if taken >= limit else "ask for less"
-        return Refusal("count", message, help + ("" if self.scope == "session" else f" before the next {self.scope}"))
+        help += "" if self.scope == "session" or self.each else f" before the next {self.scope}"
+        return Refusal("count", message, help, excess=True)
 
     def admit(self, book: Book, act: Act) -> Book:
         if self.each or self.of.takes(act) is not True:
@@ -92,12 +90,12 @@ class AtMost(Watch):
         rest = {key: value for key, value in book["open"].items() if key != act.id}
         return {"n": book["n"] - (0 if keep else book["open"][act.id]), "open": rest}
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
-        if self.of.labels.get(label) != () or isinstance(self.n, str):
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
+        if self.of.labels.get(label) != ():
             return False
-        weight = self.weigh.get(label, 1)
+        weight, limit = self.weigh.get(label, 1), whole(self.n, facts)
         least = weight if isinstance(weight, int) else 0
-        return (0 if self.each else book["n"]) + least > self.n
+        return limit is None or (0 if self.each else book["n"]) + least > limit
 
 
 class AtLeast(Watch):
@@ -105,7 +103,7 @@ class AtLeast(Watch):
 
     start: ClassVar[Book] = {"n": 0, "batches": []}
 
-    def __init__(self, rule: Rule, of: Member, n: int, before: Member | None = None) -> None:
+    def __init__(self, rule: Rule, of: Member, n: int | str, before: Member | None = None) -> None:
         super().__init__(rule, of, *([before] if before is not None else []))
         self.of, self.n, self.before = of, n, before
 
@@ -115,33 +113,37 @@ class AtLeast(Watch):
         judged = self.before.takes(act)
         if judged is None or self.of.takes(act) is None:
             return unsure(self.before if judged is None else self.of, act)
-        done = book["n"] if act.batch is None else sum(each != act.batch for each in book["batches"])
-        if not judged or done >= self.n:
+        if not judged or earlier(book["batches"], act.batch):
             return None
         message = f"`{act.label}` comes before `{self.of.shown}` has happened"
         return Refusal("owed", message, f"`{self.of.shown}` must succeed first", tuple(sorted(self.of.labels)))
 
     def win(self, book: Book, act: Act, result: Any) -> Book:
-        batches = book["batches"]
-        # so many of one batch are as good as more, and twice as many are enough for whoever asks
-        if len(batches) >= 2 * self.n or batches.count(act.batch) >= self.n or self.of.takes(act) is not True:
+        if self.of.takes(act) is not True:
             return book
-        return {"n": book["n"] + 1, "batches": [*batches, act.batch]}
+        # more than is asked for makes no difference, nor does whose siblings more than two of them are
+        more = 0 if isinstance(self.n, int) and book["n"] >= self.n else 1
+        batches = seen(book["batches"], act.batch) if self.before is not None else book["batches"]
+        return {"n": book["n"] + more, "batches": batches} if more or batches is not book["batches"] else book
 
-    def owed(self, book: Book) -> list[Owed]:
-        if book["n"] >= self.n:
+    def owed(self, book: Book, facts: Facts) -> list[Owed]:
+        n = whole(self.n, facts)
+        if n is not None and book["n"] >= n:
             return []
-        times = "once" if self.n == 1 else f"{self.n} times"
-        message = f"`{self.of.shown}` must succeed at least {times}, and did so {book['n']} times"
-        if self.n == 1:
+        done = "once" if book["n"] == 1 else f"{book['n']} times"
+        message = f"`{self.of.shown}` must succeed at least {n} times, and did so {done}"
+        if n == 1:
             message = f"`{self.of.shown}` must have happened"
+        elif n is None:
+            message = f"the fact `{self.n}`, which says how often `{self.of.shown}` must succeed, is no number"
         return [Owed("owed", message, f"`{self.of.shown}` is still to be done", tuple(sorted(self.of.labels)))]
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
-        return self.before is not None and self.before.labels.get(label) == () and book["n"] < self.n
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
+        return self.before is not None and self.before.labels.get(label) == () and not book["n"]
 
     def needs(self, book: Book, label: str) -> tuple[str, ...]:
-        return tuple(sorted(self.of.labels)) if self.shut(book, label, 0.0) else ()
+        owing = self.before is not None and label in self.before.labels and not book["n"]
+        return tuple(sorted(self.of.labels)) if owing else ()
 
 
 class NoRepeat(Watch):
@@ -150,7 +152,7 @@ class NoRepeat(Watch):
     counts = True
     start: ClassVar[Book] = {"row": []}
 
-    def __init__(self, rule: Rule, of: Member, n: int) -> None:
+    def __init__(self, rule: Rule, of: Member, n: int | str) -> None:
         super().__init__(rule, of)
         self.of, self.n = of, n
 
@@ -169,10 +171,13 @@ class NoRepeat(Watch):
             return unsure(self.of, act)
         if not judged:
             return None
-        row = book["row"][-self.n :] if self.n else []
-        if len(row) < self.n or any(mark != self._mark(act) for _, mark in row):
+        n = whole(self.n, act.values.get("facts", {}))
+        if n is None:
+            return no_limit(self.n, act)
+        row = book["row"][-n:] if n else []
+        if len(row) < n or any(mark != self._mark(act) for _, mark in row):
             return None
-        times = "once" if self.n == 1 else f"{self.n} times in a row"
+        times = "once" if n == 1 else f"{n} times in a row"
         message = f"this `{act.label}` was asked for with equal arguments {times} already"
         return Refusal("repeat", message, "change the arguments, or do something else")
 
@@ -181,10 +186,10 @@ class NoRepeat(Watch):
             return book
         row = [*book["row"], [act.id, self._mark(act)]]
         # what is before so many that are sure can make no difference any more
-        sure = 0
+        sure, most = 0, self.n if isinstance(self.n, int) else MOST
         for place in range(len(row) - 1, -1, -1):
             sure += row[place][0] is None
-            if sure == self.n:
+            if sure == most:
                 row = row[place:]
                 break
         return {"row": row}
@@ -199,6 +204,9 @@ class NoRepeat(Watch):
 
     def spent(self, book: Book, act: Act, result: Any) -> Book:
         return self.win(book, act, result)
+
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
+        return self.of.labels.get(label) == () and whole(self.n, facts) in (0, None)
 
     def _in(self, book: Book, act: Act) -> bool:
         return act.id is not None and any(id == act.id for id, _ in book["row"])

@@ -4,13 +4,14 @@ from typing import Any, ClassVar
 
 from ..terms import Rule
 from .member import Act, Member
-from .watch import Book, Refusal, Watch, earlier, seen, unsure
+from .watch import Book, Facts, Refusal, Watch, earlier, seen, unsure
+from .won import Row, ended, ending, gained, lost, open_to, sure, thawed
 
 
 class Precede(Watch):
     """``then`` needs an earlier success of ``first`` (with ``on: called``: an earlier admission)."""
 
-    start: ClassVar[Book] = {"won": []}
+    start: ClassVar[Book] = {"won": [], "open": {}}
 
     def __init__(self, rule: Rule, first: Member, then: Member) -> None:
         super().__init__(rule, first, then)
@@ -20,7 +21,7 @@ class Precede(Watch):
         judged = self.then.takes(act)
         if judged is None or self.first.takes(act) is None:
             return unsure(self.then if judged is None else self.first, act)
-        if not judged or earlier(book["won"], act.batch) or earlier([*book.get("open", {}).values()], act.batch):
+        if not judged or earlier(book["won"], act.batch) or earlier([*book["open"].values()], act.batch):
             return None
         message = f"`{act.label}` needs an earlier `{self.first.shown}`"
         sibling = bool(book["won"])
@@ -30,28 +31,31 @@ class Precede(Watch):
         return Refusal("order", message, help, tuple(sorted(self.first.labels)))
 
     def admit(self, book: Book, act: Act) -> Book:
-        if not self.called or self.first.takes(act) is not True:
+        if not self.called or act.id is None or self.first.takes(act) is not True:
             return book
-        return {**book, "open": {**book.get("open", {}), str(act.id): act.batch}}
+        return {**book, "open": {**book["open"], act.id: act.batch}}
 
     def back(self, book: Book, act: Act) -> Book:
-        return _closed(book, act.id) if self.called else book
+        return _closed(book, act.id)
 
     def win(self, book: Book, act: Act, result: Any) -> Book:
-        if self.first.takes(act) is not True:
-            return book
-        won = seen(book["won"], act.batch)
-        book = _closed(book, act.id) if self.called else book
+        if self.called and act.id is not None:
+            return self.spent(book, act, result)
+        return self._won(book, act.batch) if self.first.takes(act) is True else book
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
+        open = book["open"]
+        return self._won(_closed(book, act.id), open[act.id]) if act.id in open else book
+
+    def _won(self, book: Book, batch: str | None) -> Book:
+        won = seen(book["won"], batch)
         return book if won is book["won"] else {**book, "won": won}
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
-        return self.then.labels.get(label) == () and not book["won"] and not book.get("open")
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
+        return self.then.labels.get(label) == () and not book["won"] and not book["open"]
 
     def needs(self, book: Book, label: str) -> tuple[str, ...]:
         return tuple(sorted(self.first.labels)) if not book["won"] and label in self.then.labels else ()
-
-    def state(self, book: Book) -> str:
-        return "satisfied" if book["won"] else "open"
 
 
 class NeverAfter(Watch):
@@ -82,12 +86,14 @@ class NeverAfter(Watch):
         return {**book, "open": [each for each in book["open"] if each != act.id]} if act.id in book["open"] else book
 
     def win(self, book: Book, act: Act, result: Any) -> Book:
-        return book if book["done"] or self.after.takes(act) is not True else {"done": True, "open": []}
+        if self.returned and not book["done"] and self.after.takes(act) is True:
+            return {"done": True, "open": []}
+        return self.spent(book, act, result)
 
     def spent(self, book: Book, act: Act, result: Any) -> Book:
-        return self.win(book, act, result)
+        return {"done": True, "open": []} if act.id is not None and act.id in book["open"] else book
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         return self.never.labels.get(label) == () and bool(book["done"] or book["open"])
 
 
@@ -98,7 +104,7 @@ class Exclusive(Watch):
 
     def __init__(self, rule: Rule, *members: Member) -> None:
         super().__init__(rule, *members)
-        self.members = members
+        self.members, self.returned = members, rule.on == "returned"
 
     def _which(self, act: Act) -> list[int] | None:
         found = []
@@ -124,34 +130,34 @@ class Exclusive(Watch):
         return None
 
     def admit(self, book: Book, act: Act) -> Book:
-        mine = self._which(act)
+        mine = () if self.returned and act.id is not None else self._which(act)
         if not mine or mine[0] in book["done"]:
             return book
-        if act.id is None:
-            return {**book, "done": [*book["done"], mine[0]]}
-        return {**book, "open": {**book["open"], act.id: mine[0]}}
+        return self._done(book, mine[0]) if act.id is None else {**book, "open": {**book["open"], act.id: mine[0]}}
 
     def back(self, book: Book, act: Act) -> Book:
         return _closed(book, act.id)
 
     def win(self, book: Book, act: Act, result: Any) -> Book:
-        mine = self._which(act)
-        if not mine:
-            return book
-        book = _closed(book, act.id)
-        return book if mine[0] in book["done"] else {**book, "done": [*book["done"], mine[0]]}
+        mine = self._which(act) if self.returned else None
+        return self._done(book, mine[0]) if mine else self.spent(book, act, result)
 
     def spent(self, book: Book, act: Act, result: Any) -> Book:
-        return self.win(book, act, result)
+        if act.id not in book["open"]:
+            return book
+        return self._done(_closed(book, act.id), book["open"][act.id])
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
+    def _done(self, book: Book, member: int) -> Book:
+        return book if member in book["done"] else {**book, "done": sorted([*book["done"], member])}
+
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         mine = [number for number, member in enumerate(self.members) if member.labels.get(label) == ()]
         taken = {*book["done"], *book["open"].values()}
         return len(mine) > 1 or (len(mine) == 1 and bool(taken - {*mine}))
 
 
 class Adjacent(Watch):
-    """``then`` is refused unless the last admitted act is a ``first`` that has succeeded.
+    """``then`` is refused unless the last admitted act is a ``first`` that has succeeded (``on: called``: or may).
 
     The book holds the last acts, from the last one on that is sure: [id, whether it is a ``first``, batch, won].
     """
@@ -161,7 +167,7 @@ class Adjacent(Watch):
 
     def __init__(self, rule: Rule, first: Member, then: Member) -> None:
         super().__init__(rule, first, then)
-        self.first, self.then = first, then
+        self.first, self.then, self.called = first, then, rule.on == "called"
 
     def refuse(self, book: Book, act: Act) -> Refusal | None:
         judged = self.then.takes(act)
@@ -169,7 +175,8 @@ class Adjacent(Watch):
             return unsure(self.then if judged is None else self.first, act)
         if not judged or self._fits(book, act.batch):
             return None
-        message = f"`{act.label}` must come right after `{self.first.shown}`, once that has succeeded"
+        once = "" if self.called else ", once that has succeeded"
+        message = f"`{act.label}` must come right after `{self.first.shown}`{once}"
         help = f"`{self.first.shown}` must be the act before it"
         return Refusal("order", message, help, tuple(sorted(self.first.labels)))
 
@@ -177,7 +184,7 @@ class Adjacent(Watch):
         if not book["row"]:
             return False
         _, mine, before, won = book["row"][-1]
-        return bool(mine and won and (batch is None or before != batch))
+        return bool(mine and (won or self.called) and (batch is None or before != batch))
 
     def admit(self, book: Book, act: Act) -> Book:
         mine = self.first.takes(act) is True
@@ -206,7 +213,7 @@ class Adjacent(Watch):
         place = max((number for number, each in enumerate(row) if each[0] is None), default=0) if sure else 0
         return {"row": row[place:]}
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         return self.then.labels.get(label) == () and not self._fits(book, None)
 
     def needs(self, book: Book, label: str) -> tuple[str, ...]:
@@ -216,51 +223,58 @@ class Adjacent(Watch):
 class Between(Watch):
     """``of`` is refused outside a success of ``begin`` and the next admitted ``finish``."""
 
-    start: ClassVar[Book] = {"won": [], "shut": []}
+    start: ClassVar[Book] = {"won": []}
 
     def __init__(self, rule: Rule, of: Member, begin: Member, finish: Member) -> None:
         super().__init__(rule, of, begin, finish)
-        self.of, self.begin, self.finish = of, begin, finish
+        self.of, self.begin, self.finish, self.called = of, begin, finish, rule.on == "called"
 
     def refuse(self, book: Book, act: Act) -> Refusal | None:
         for member in (self.of, self.begin, self.finish):
             if member.takes(act) is None:
                 return unsure(member, act)
-        if not self.of.takes(act) or (earlier(book["won"], act.batch) and not book["shut"]):
+        if not self.of.takes(act) or open_to(book["won"], act.batch):
             return None
         message = f"`{act.label}` belongs between `{self.begin.shown}` and `{self.finish.shown}`"
-        return Refusal(
-            "order", message, f"`{self.begin.shown}` must have succeeded first", tuple(sorted(self.begin.labels))
-        )
+        help = f"`{self.begin.shown}` must have succeeded first"
+        return Refusal("order", message, help, tuple(sorted(self.begin.labels)))
 
     def admit(self, book: Book, act: Act) -> Book:
-        if self.finish.takes(act) is not True or not book["won"]:
-            return book
-        return {"won": [], "shut": []} if act.id is None else {**book, "shut": [*book["shut"], act.id]}
+        row = book["won"]
+        if row and self.finish.takes(act) is True:
+            row = ending(row, act.id)
+        if self.called and self.begin.takes(act) is True:
+            row = gained(row, act, sure=act.id is None)
+        return book if row is book["won"] else {"won": row}
 
     def back(self, book: Book, act: Act) -> Book:
-        return {**book, "shut": [each for each in book["shut"] if each != act.id]} if act.id in book["shut"] else book
+        return _row(book, lost(book["won"], act.id))
 
     def win(self, book: Book, act: Act, result: Any) -> Book:
-        if self.finish.takes(act) is True and act.id in book["shut"]:
-            return {"won": [], "shut": []}
-        if self.begin.takes(act) is True:
-            # what was still ending before this began has ended
-            return {"won": [act.batch] if book["shut"] else seen(book["won"], act.batch), "shut": []}
-        return book
+        row = sure(ended(book["won"], act.id), act.id)
+        if not self.called and self.begin.takes(act) is True:
+            row = gained(row, act)
+        return _row(book, row)
 
     def spent(self, book: Book, act: Act, result: Any) -> Book:
-        return {"won": [], "shut": []} if act.id in book["shut"] else book
+        return _row(book, sure(ended(book["won"], act.id), act.id))
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
-        return self.of.labels.get(label) == () and (not book["won"] or bool(book["shut"]))
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
+        return self.of.labels.get(label) == () and not open_to(book["won"], None)
 
     def needs(self, book: Book, label: str) -> tuple[str, ...]:
-        return tuple(sorted(self.begin.labels)) if self.shut(book, label, 0.0) else ()
+        mine = label in self.of.labels and not open_to(book["won"], None)
+        return tuple(sorted(self.begin.labels)) if mine else ()
+
+    def thaw(self, book: Book) -> Book:
+        return {"won": thawed(book["won"])}
+
+
+def _row(book: Book, row: Row) -> Book:
+    return book if row == book["won"] else {"won": row}
 
 
 def _closed(book: Book, id: str | None) -> Book:
-    open = book.get("open")
-    if not open or id not in open:
+    if id not in book["open"]:
         return book
-    return {**book, "open": {key: value for key, value in open.items() if key != id}}
+    return {**book, "open": {key: value for key, value in book["open"].items() if key != id}}

@@ -5,8 +5,8 @@ from zlib import crc32
 
 from duly.values.expr import UNSET
 
-from .member import Act, Field, Member, at, key_of
-from .watch import Book, Owed, Refusal, Watch
+from .member import Act, Field, at, key_of
+from .watch import Book, Facts, Owed, Refusal, Watch
 
 KEYS: Final = 100_000
 """Values of which one rule keeps books; an act with a further one is refused."""
@@ -23,7 +23,7 @@ class Same(Watch):
         self.inner = inner
         self.fields = fields
         self.labels = inner.labels
-        self.timed, self.counts = inner.timed, inner.counts
+        self.timed, self.counts, self.everywhere = inner.timed, inner.counts, inner.everywhere
 
     def _key(self, act: Act, result: Any = UNSET) -> str | None:
         field = self.fields.get(act.label) or self.fields.get("")
@@ -46,6 +46,8 @@ class Same(Watch):
         if field is not None and field.result:
             return None  # known once it has succeeded
         key = self._key(act)
+        if key is None and act.label not in self.labels:
+            return None  # an act that the rule does not name, and that belongs to no value
         if key is None:
             name = field.text if field is not None else "same"
             return Refusal("same", f"`{act.label}` has no `{name}`, by which a rule tells acts apart", "name it")
@@ -82,8 +84,8 @@ class Same(Watch):
                     book = self._with(book, key, lambda _, after=after: after)
         return book, found
 
-    def owed(self, book: Book) -> list[Owed]:
-        return [owed for bucket in book.values() for mine in bucket.values() for owed in self.inner.owed(mine)]
+    def owed(self, book: Book, facts: Facts) -> list[Owed]:
+        return [owed for bucket in book.values() for mine in bucket.values() for owed in self.inner.owed(mine, facts)]
 
     def fits(self, book: Book) -> bool:
         return type(book) is dict and all(
@@ -119,10 +121,3 @@ class Same(Watch):
 
 def _bucket(key: str) -> str:
     return str(crc32(key.encode()) % _BUCKETS)
-
-
-def fields_of(same: Any, member: Member) -> dict[str, str]:
-    """``same:`` as written, a path or a path by name, as paths by label."""
-    if isinstance(same, str):
-        return {"": same}
-    return {str(label): str(path) for label, path in same.items()}

@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 from ..terms import Rule
 from .member import Act, Member
-from .watch import Book, Refusal, Watch, earlier, no_limit, seen, unsure, whole
+from .watch import Book, Facts, Refusal, Watch, no_limit, unsure, whole
+from .won import Row, ended, ending, gained, lost, open_to, sure, thawed
 
 
 class Rate(Watch):
@@ -27,7 +28,7 @@ class Rate(Watch):
             return unsure(self.of, act)
         if not judged:
             return None
-        n = whole(self.n, act)
+        n = whole(self.n, act.values.get("facts", {}))
         if n is None:
             return no_limit(self.n, act)
         young = self._young(book, act.at)
@@ -65,14 +66,15 @@ class Rate(Watch):
         rest = {key: value for key, value in book["open"].items() if key != act.id}
         return {"at": sorted([*book["at"], then]) if keep else book["at"], "open": rest}
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
-        return self.of.labels.get(label) == () and isinstance(self.n, int) and len(self._young(book, now)) >= self.n
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
+        n = whole(self.n, facts)
+        return self.of.labels.get(label) == () and (n is None or len(self._young(book, now)) >= n)
 
-    def waits(self, book: Book, label: str, now: float) -> float | None:
-        young = self._young(book, now)
-        if not isinstance(self.n, int) or not self.n or len(young) < self.n:
+    def waits(self, book: Book, label: str, now: float, facts: Facts) -> float | None:
+        young, n = self._young(book, now), whole(self.n, facts)
+        if not n or len(young) < n:
             return None
-        return young[len(young) - self.n] + self.per - now
+        return young[len(young) - n] + self.per - now
 
     def thaw(self, book: Book) -> Book:
         return {"at": [*map(float, book["at"])], "open": {id: float(at) for id, at in book["open"].items()}}
@@ -81,53 +83,67 @@ class Rate(Watch):
 class Within(Watch):
     """``of`` is refused later than ``t`` seconds after the last success of ``after``."""
 
-    start: ClassVar[Book] = {"at": None}
+    start: ClassVar[Book] = {"won": []}
 
     def __init__(self, rule: Rule, of: Member, after: Member, t: float) -> None:
         super().__init__(rule, of, after)
-        self.of, self.after, self.t = of, after, t
+        self.of, self.after, self.t, self.called = of, after, t, rule.on == "called"
+
+    def _late(self, book: Book, now: float, batch: str | None = None) -> bool:
+        row = open_to(book["won"], batch)
+        return bool(row) and all(now - each[1] >= self.t for each in row)
 
     def refuse(self, book: Book, act: Act) -> Refusal | None:
         judged = self.of.takes(act)
         if judged is None or self.after.takes(act) is None:
             return unsure(self.of if judged is None else self.after, act)
-        if not judged or book["at"] is None or act.at - book["at"] < self.t:
+        if not judged or not self._late(book, act.at, act.batch):
             return None
         message = f"`{act.label}` comes later than {self.t:g} s after `{self.after.shown}`"
         return Refusal("late", message, f"`{self.after.shown}` must succeed again", tuple(sorted(self.after.labels)))
 
-    def win(self, book: Book, act: Act, result: Any) -> Book:
-        return {"at": act.at} if self.after.takes(act) is True else book
+    def admit(self, book: Book, act: Act) -> Book:
+        mine = self.called and self.after.takes(act) is True
+        return {"won": gained(book["won"], act, sure=act.id is None)} if mine else book
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
-        return self.of.labels.get(label) == () and book["at"] is not None and now - book["at"] >= self.t
+    def back(self, book: Book, act: Act) -> Book:
+        return _row(book, lost(book["won"], act.id))
+
+    def win(self, book: Book, act: Act, result: Any) -> Book:
+        if not self.called and self.after.takes(act) is True:
+            return {"won": gained(book["won"], act)}
+        return self.spent(book, act, result)
+
+    def spent(self, book: Book, act: Act, result: Any) -> Book:
+        return _row(book, sure(book["won"], act.id))
+
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
+        return self.of.labels.get(label) == () and self._late(book, now)
 
     def needs(self, book: Book, label: str) -> tuple[str, ...]:
         return tuple(sorted(self.after.labels)) if label in self.of.labels else ()
 
     def thaw(self, book: Book) -> Book:
-        return book if book["at"] is None else {"at": float(book["at"])}
+        return {"won": thawed(book["won"])}
 
 
 class Fresh(Watch):
     """``then`` needs a success of ``of`` within ``lasts`` seconds, and no ``until`` admitted since."""
 
-    start: ClassVar[Book] = {"won": [], "at": None, "shut": []}
+    start: ClassVar[Book] = {"won": []}
 
     def __init__(self, rule: Rule, of: Member, then: Member, lasts: float | None, until: Member | None) -> None:
         super().__init__(rule, of, then, *([until] if until is not None else []))
-        self.of, self.then, self.lasts, self.until = of, then, lasts, until
+        self.of, self.then, self.lasts, self.until, self.called = of, then, lasts, until, rule.on == "called"
 
-    def _is(self, book: Book, now: float) -> bool:
-        if not book["won"] or book["shut"]:
-            return False
-        return self.lasts is None or now - book["at"] < self.lasts
+    def _is(self, book: Book, now: float, batch: str | None = None) -> bool:
+        return any(self.lasts is None or now - each[1] < self.lasts for each in open_to(book["won"], batch))
 
     def refuse(self, book: Book, act: Act) -> Refusal | None:
         for member in (self.of, self.then, self.until):
             if member is not None and member.takes(act) is None:
                 return unsure(member, act)
-        if not self.then.takes(act) or (self._is(book, act.at) and earlier(book["won"], act.batch)):
+        if not self.then.takes(act) or self._is(book, act.at, act.batch):
             return None
         since = "" if self.lasts is None else f" within the last {self.lasts:g} s"
         until = "" if self.until is None else f", and no `{self.until.shown}` since"
@@ -135,27 +151,34 @@ class Fresh(Watch):
         return Refusal("stale", message, f"`{self.of.shown}` must succeed again", tuple(sorted(self.of.labels)))
 
     def admit(self, book: Book, act: Act) -> Book:
-        if self.until is None or not book["won"] or self.until.takes(act) is not True:
-            return book
-        return self.start if act.id is None else {**book, "shut": [*book["shut"], act.id]}
+        row = book["won"]
+        if row and self.until is not None and self.until.takes(act) is True:
+            row = ending(row, act.id)
+        if self.called and self.of.takes(act) is True:
+            row = gained(row, act, sure=act.id is None)
+        return book if row is book["won"] else {"won": row}
 
     def back(self, book: Book, act: Act) -> Book:
-        return {**book, "shut": [each for each in book["shut"] if each != act.id]} if act.id in book["shut"] else book
+        return _row(book, lost(book["won"], act.id))
 
     def win(self, book: Book, act: Act, result: Any) -> Book:
-        if self.of.takes(act) is True:
-            won = [act.batch] if book["shut"] or not self._is(book, act.at) else seen(book["won"], act.batch)
-            return {"won": won, "at": act.at, "shut": []}
-        return self.start if act.id is not None and act.id in book["shut"] else book
+        row = sure(ended(book["won"], act.id), act.id)
+        if not self.called and self.of.takes(act) is True:
+            row = gained(row, act)
+        return _row(book, row)
 
     def spent(self, book: Book, act: Act, result: Any) -> Book:
-        return self.start if act.id in book["shut"] else book
+        return _row(book, sure(ended(book["won"], act.id), act.id))
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         return self.then.labels.get(label) == () and not self._is(book, now)
 
     def needs(self, book: Book, label: str) -> tuple[str, ...]:
         return tuple(sorted(self.of.labels)) if label in self.then.labels else ()
 
     def thaw(self, book: Book) -> Book:
-        return book if book["at"] is None else {**book, "at": float(book["at"])}
+        return {"won": thawed(book["won"])}
+
+
+def _row(book: Book, row: Row) -> Book:
+    return book if row == book["won"] else {"won": row}

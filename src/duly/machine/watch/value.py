@@ -5,7 +5,7 @@ from typing import Any
 from ..condition import Condition
 from ..terms import Rule
 from .member import Act, Member
-from .watch import Book, Refusal, Watch, unsure
+from .watch import Book, Facts, Refusal, Watch, unsure
 
 
 class Forbid(Watch):
@@ -21,7 +21,7 @@ class Forbid(Watch):
             return unsure(self.of, act)
         return Refusal("forbidden", f"`{act.label}` is forbidden", "do without it") if judged else None
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         return self.of.labels.get(label) == ()
 
 

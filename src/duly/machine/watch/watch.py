@@ -4,7 +4,8 @@ What permits is learnt from successes, what forbids or uses up from admissions; 
 happened is taken back. So a book holds what is sure, and under the ids of open calls what may still be taken back.
 """
 
-from typing import Any, ClassVar
+from decimal import Decimal
+from typing import Any, ClassVar, Final
 
 from msgspec import Struct
 
@@ -12,16 +13,21 @@ from ..terms import Rule
 from .member import Act, Member
 
 Book = Any
+Facts = dict[str, Any]
+DIGITS: Final = 300
+"""Digits of the longest number that counts."""
 
 
 class Refusal(Struct, frozen=True):
-    """Why an act is refused: the ``kind`` of a reason, and its words. After ``wait`` seconds it would not be."""
+    """Why an act is refused: the ``kind`` of a reason, and its words. After ``wait`` seconds it would not be;
+    ``excess`` says that it is too much of something, which people may let by."""
 
     kind: str
     message: str
     help: str
     expected: tuple[str, ...] = ()
     wait: float | None = None
+    excess: bool = False
 
 
 class Owed(Struct, frozen=True):
@@ -78,11 +84,11 @@ class Watch:
         """What was to be done before now."""
         return book, []
 
-    def owed(self, book: Book) -> list[Owed]:
+    def owed(self, book: Book, facts: Facts) -> list[Owed]:
         """What is still to be done when the session ends."""
         return []
 
-    def shut(self, book: Book, label: str, now: float) -> bool:
+    def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         """Whether every act of this name is refused now, whatever its arguments."""
         return False
 
@@ -98,7 +104,7 @@ class Watch:
         """A book that comes from paper, where times are exact decimals, as this rule keeps it."""
         return book
 
-    def waits(self, book: Book, label: str, now: float) -> float | None:
+    def waits(self, book: Book, label: str, now: float, facts: Facts) -> float | None:
         """The seconds after which time alone lets an act of this name by; None where it does not."""
         return None
 
@@ -110,10 +116,6 @@ class Watch:
         """The names one of which must succeed before an act of this name is legal; empty where none helps."""
         return ()
 
-    def state(self, book: Book) -> str:
-        """``satisfied``, ``violated`` or ``open``."""
-        return "open" if self.owed(book) else "satisfied"
-
 
 def unsure(member: Member, act: Act) -> Refusal:
     """An act of which nobody can say whether a rule is about it."""
@@ -121,12 +123,18 @@ def unsure(member: Member, act: Act) -> Refusal:
     return Refusal("unknown", message, "correct the arguments")
 
 
-def whole(limit: int | str, act: Act) -> int | None:
+def whole(limit: int | str, facts: Facts) -> int | None:
     """A limit, or what the fact of that name holds now, if that is a whole number from 0."""
-    if type(limit) is int:
-        return limit
-    found = act.values.get("facts", {}).get(limit)
-    return found if type(found) is int and found >= 0 else None
+    return limit if isinstance(limit, int) else natural(facts.get(limit))
+
+
+def natural(value: Any) -> int | None:
+    """The whole number from 0 that a value equals."""
+    # 1.0 and 1 are one number, in documents, arguments and results alike
+    whole = type(value) is float and value.is_integer() and abs(value) < 2**53
+    if whole or (type(value) is Decimal and value == value.to_integral_value() and value.adjusted() < DIGITS):
+        value = int(value)
+    return value if type(value) is int and value >= 0 else None
 
 
 def no_limit(limit: object, act: Act) -> Refusal:
