@@ -14,6 +14,7 @@ from duly.values.plain import Malformed, plain
 from .approvals import Asker, askers
 from .budgets import budgets, paces
 from .cells import cells
+from .fuse import fused
 from .ir import EMPTY, NOTHING, Hearing, Line, Plan, State
 from .names import Names
 from .outside import outsiders
@@ -115,6 +116,16 @@ def build(terms: Terms) -> Built:
         closed_out = tool is not None and not mine and label not in outside and label not in heard
         told = label in names.messages or (terms.tools is not None and tool is None)
         straight = straight_of(mine, lines)
+        looked = tuple(sorted({*watched.get(label, ()), *everywhere}))
+        direct = (
+            not closed_out
+            and not told
+            and label not in under
+            and label not in guards
+            and (straight is not None or not mine)
+            and not (tool is not None and (tool.schema or tool.paths or tool.clamp))
+            and not (tool is not None and tool.effect == "write" and not tool.idempotent)
+        )
         judged = tool is not None and bool(tool.error or tool.outcomes or tool.uncertain)
         acts[label] = Plan(
             label=label,
@@ -129,15 +140,8 @@ def build(terms: Terms) -> Built:
             needs=tuple(ask.needs),
             caps=tuple(ask.caps),
             straight=straight,
-            plain=not closed_out
-            and not told
-            and label not in under
-            and label not in watched
-            and not everywhere
-            and label not in guards
-            and (straight is not None or not mine)
-            and not (tool is not None and (tool.schema or tool.paths or tool.clamp))
-            and not (tool is not None and tool.effect == "write" and not tool.idempotent),
+            plain=direct and not looked,
+            light=direct and bool(looked) and not any("calls" in purse.limits for purse in purses),
             said=said_of(straight)
             if tool is None and not (ask.needs or ask.caps or ask.takes or everywhere or label in watched)
             else None,
@@ -149,7 +153,8 @@ def build(terms: Terms) -> Built:
             once=tool is not None and tool.effect == "write" and not tool.idempotent,
             asks=under.get(label, ()),
             guards=guards.get(label, ()),
-            watches=tuple(sorted({*watched.get(label, ()), *everywhere})),
+            watches=looked,
+            fused=fused(watches, looked, label),
             ensured=tuple(number for number in watched.get(label, ()) if isinstance(_inner(watches[number]), Ensures)),
         )
     hearings = {}
