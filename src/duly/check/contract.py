@@ -15,6 +15,7 @@ from duly.machine.watch.watch import Watch
 from duly.values.errors import Diagnostic, suggest
 from duly.values.source import Span
 
+from .fact import unlearnt
 from .name import look_alikes
 from .possible import Possible
 from .run import arc_text
@@ -36,6 +37,7 @@ def check_contract(contract: Contract) -> list[Diagnostic]:
     found += _unknown(contract, names)
     found += _never(contract, names, asks)
     found += _redundant(contract, asks)
+    found += unlearnt(contract, names)
     found += _look_alikes(terms)
     found += _empty(terms)
     return found

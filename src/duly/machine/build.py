@@ -14,6 +14,7 @@ from duly.values.plain import Malformed, plain
 from .approvals import Asker, askers
 from .budgets import budgets, paces
 from .cells import cells
+from .fields import unfounded
 from .fuse import fused
 from .ir import EMPTY, NOTHING, Hearing, Line, Plan, State
 from .names import Names
@@ -67,6 +68,9 @@ def build(terms: Terms) -> Built:
             help = "what is an error is said under `error`" if outcome == "error" else "say it under `uncertain`"
             faults.append(Diagnostic("tool", message, span=declared.span, help=help))
         faults += [Diagnostic("tool", *said, span=declared.span) for said in _bounds(declared)]
+        for key, text in _asked(declared):
+            where = f"tools.{declared.name}.{key}"
+            faults += unfounded(text, (declared.name,), names.tools, names.facts, declared.span, where)
     try:
         plain(terms.facts)
     except Malformed as error:
@@ -198,6 +202,15 @@ def build(terms: Terms) -> Built:
         everywhere=everywhere,
         paces=paces(lines, acts, hearings, unnamed_hearing) if any("calls" in purse.limits for purse in purses) else {},
     )  # fmt: skip
+
+
+def _asked(tool: Tool) -> Iterator[tuple[str, str]]:
+    """The conditions by which the results of a tool are judged, by their places."""
+    if tool.error:
+        yield "error", tool.error
+    yield from ((f"outcomes.{name}", text) for name, text in tool.outcomes.items())
+    if tool.uncertain:
+        yield "uncertain", tool.uncertain
 
 
 def _bounds(tool: Tool) -> Iterator[tuple[str]]:

@@ -201,7 +201,7 @@ def _judged(
     asks: Wanted = ()
     extra: list[Reason] = []
     if plan.asks:
-        asks, extra = wanted(contract, state, plan, args)
+        asks, extra = wanted(contract, state, plan, args, event.batch)
     told: Act | None = None
     no: tuple[int, ...] = ()
     noted: list[Reason] = []
