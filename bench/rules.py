@@ -1,13 +1,19 @@
 """Rules: one `Called` beside one `call` of acel-core, with rules that do not mention the tool and with rules that all do."""
 
 import gc
-from collections.abc import Callable
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from time import process_time
 from typing import Any
 
 import acel
 
 import duly
+from duly.audit.document import open_document
+from duly.audit.readers.native import Native
+from duly.audit.run import audit
 from duly.machine.terms import Rule
 
 from .measure import Figure, interleaved
@@ -19,7 +25,7 @@ ARGS = {"amount": 1, "path": "/srv/a"}
 
 
 def figures() -> list[Figure]:
-    return [*_unmentioned(), *_mentioned(), *_history()]
+    return [*_unmentioned(), *_mentioned(), *_history(), _replay(), _age()]
 
 
 def _ours(rules: list[Rule], label: str = "pay") -> Callable[[], int]:
@@ -150,3 +156,82 @@ def _history() -> list[Figure]:
                note=f"{ours:.0f} µs, theirs {slow / 1000:.1f} ms"),
         Figure("a condition beside an unread text of 10 MB", times["large"] / times["small"], "times", 1.1),
     ]  # fmt: skip
+
+
+CALLS, THEIR_CALLS = 100_000, 10_000
+"""Recorded calls that are replayed; the peer needs seconds for a tenth of them, and as much for each at any length."""
+
+
+def _replay() -> Figure:
+    """Recorded calls and results, one JSON line each, under 50 rules of which each call meets two."""
+    ours = [duly.must_precede(f"t{n - 1}", f"t{n}") for n in range(1, 25)]
+    ours += [duly.at_most(f"t{n}", 10**9) for n in range(26)]
+    theirs = [acel.must_precede(f"t{n - 1}", f"t{n}") for n in range(1, 25)]
+    theirs += [acel.at_most_n_times(f"t{n}", 10**9) for n in range(26)]
+    with tempfile.TemporaryDirectory() as folder:
+        mine, peer = Path(folder) / "ours.jsonl", Path(folder) / "theirs.jsonl"
+        with mine.open("w") as file:
+            for n in range(CALLS):
+                file.write(json.dumps({"event": "called", "label": f"t{n % 26}", "payload": ARGS, "id": f"c{n}"}) + "\n")
+                file.write(json.dumps({"event": "returned", "label": f"t{n % 26}", "payload": {"ok": n}, "id": f"c{n}"}) + "\n")
+        with peer.open("w") as file:
+            for n in range(THEIR_CALLS):
+                file.write(json.dumps({"tool": f"t{n % 26}", "args": ARGS, "result": {"ok": n}, "ts": n}) + "\n")
+        contract = duly.Contract(*ours)
+        gc.collect()
+        begun = process_time()
+        report = audit(next(iter(Native().read(open_document(mine)))), contract)
+        quick = (process_time() - begun) / CALLS * 1e6
+        assert (report.events, report.verdict) == (2 * CALLS, "pass"), report.verdict
+
+        def rows() -> Iterator[dict[str, Any]]:
+            with peer.open() as file:
+                for row in file:
+                    yield json.loads(row)
+
+        session = acel.Session(halt_on_violation=False)
+        session.add_contracts(theirs)
+        gc.collect()
+        begun = process_time()
+        assert session.replay(rows()) == []
+        slow = (process_time() - begun) / THEIR_CALLS * 1e6
+    return Figure("a recorded call with its result, 50 rules, 100,000 of them", quick / slow, "of acel", 1 / 10, slow,
+                  note=f"{quick:.1f} µs, theirs {slow:.1f} ({THEIR_CALLS:,} of them)")  # fmt: skip
+
+
+def _age() -> Figure:
+    """A call and its result after a history, under one rule of each kind that keeps something."""
+    rules = [
+        duly.must_precede("look", "pay"), duly.at_most("pay", 10**9),
+        Rule("at_most_total", {"of": "pay", "field": "amount", "limit": 10**12}),
+        Rule("requires", {"of": "pay", "that": "args.amount < 2"}), Rule("no_repeat", {"of": "pay", "n": 3}),
+        Rule("rate_limit", {"of": "look", "n": 5, "per": 60}), Rule("fresh", {"of": "look", "for": "pay"}),
+    ]  # fmt: skip
+    contract = duly.Contract(*rules)
+    pay = [(duly.Called("pay", {"amount": 1, "n": n}, id="c"), duly.Returned("pay", {"ok": n}, id="c")) for n in range(2)]
+
+    def after(events: int) -> duly.Session:
+        session = duly.Session(contract, keep=100)
+        session.step(duly.Called("look", {}, id="l"))
+        session.step(duly.Returned("look", {}, id="l"))
+        for n in range(events // 2 - 1):
+            for event in pay[n % 2]:
+                session.step(event)
+        return session
+
+    def goes_on(session: duly.Session) -> Callable[[], int]:
+        def work() -> int:
+            step = session.step
+            for n in range(100):
+                for event in pay[n % 2]:
+                    step(event)
+            return 100
+
+        return work
+
+    young, old = after(100), after(100_000)
+    assert isinstance(old.step(pay[0][0]), duly.Allowed)
+    old.step(pay[0][1])
+    found = interleaved({"young": goes_on(young), "old": goes_on(old)})
+    return Figure("a call and its result after 10^5 events", found["old"] / found["young"], "of after 10^2", 1.1, 1.0,
+                  note=f"{found['old']:.1f} against {found['young']:.1f} µs")  # fmt: skip

@@ -54,11 +54,13 @@ SLOW: Final = ("lark", "yaml", "cel_expr_python", "re2", "jsonschema_rs", "typer
 
 NAMES: Final = frozenset({
     "Allowed", "Approval", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
-    "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError",
-    "LabelRule", "Legal",
-    "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "open_journal", "Reason", "Received", "Refused", "Repair", "Returned", "Rule",
-    "Sent", "Session", "Stand", "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_most", "blocks",
-    "decide", "guard", "load", "merge", "must_precede", "observe", "protocol", "transitions",
+    "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError", "LabelRule",
+    "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "Reason", "Received", "Refused",
+    "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms", "Tool", "Transition", "Unrecognized", "Verdict",
+    "Violation", "at_least", "at_most", "at_most_total", "between", "blocks", "collects", "cooldown", "decide",
+    "ensures", "exclusive", "forbid", "fresh", "guard", "immediately_before", "learns", "load", "merge", "must_follow",
+    "must_happen", "must_precede", "never_after", "no_repeat", "observe", "open_journal", "permit", "protocol",
+    "rate_limit", "requires", "transitions", "within",
 })  # fmt: skip
 """The public names. One that goes or comes is a change for users, and is noted in the changelog."""
 

@@ -9,7 +9,29 @@ from typing import TYPE_CHECKING, Any
 from .machine.contract import Contract
 from .machine.graph import Graph
 from .machine.merge import merge
-from .machine.rules import at_most, must_precede
+from .machine.rule import (
+    at_least,
+    at_most,
+    at_most_total,
+    between,
+    collects,
+    cooldown,
+    ensures,
+    exclusive,
+    forbid,
+    fresh,
+    immediately_before,
+    learns,
+    must_follow,
+    must_happen,
+    must_precede,
+    never_after,
+    no_repeat,
+    permit,
+    rate_limit,
+    requires,
+    within,
+)  # fmt: skip
 from .machine.terms import Approval, Breaker, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from .session.decide import decide, observe
 from .session.session import Session
@@ -61,10 +83,12 @@ _LATER = {
 __all__ = [
     "Allowed", "Approval", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
     "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError", "LabelRule",
-    "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "Reason", "Received",
-    "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms", "Tool", "Transition",
-    "Unrecognized", "Verdict", "Violation", "at_most", "blocks", "decide", "guard", "load", "merge", "must_precede",
-    "observe", "open_journal", "protocol", "transitions",
+    "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "Reason", "Received", "Refused",
+    "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms", "Tool", "Transition", "Unrecognized", "Verdict",
+    "Violation", "at_least", "at_most", "at_most_total", "between", "blocks", "collects", "cooldown", "decide",
+    "ensures", "exclusive", "forbid", "fresh", "guard", "immediately_before", "learns", "load", "merge", "must_follow",
+    "must_happen", "must_precede", "never_after", "no_repeat", "observe", "open_journal", "permit", "protocol",
+    "rate_limit", "requires", "transitions", "within",
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from duly.audit.detect import files, read
 from duly.audit.report import audit_files
 from duly.machine.contract import Contract
-from duly.machine.rules import must_precede
+from duly.machine.rule import must_precede
 from duly.values.errors import DulyError
 from duly.values.event import Called, Received
 

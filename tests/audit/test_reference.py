@@ -1,8 +1,10 @@
 """The published figures of two recorded sets, counted from the readers' events by plain Python and by an audit."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -13,9 +15,9 @@ from duly.audit.trajectory import Trajectory
 from duly.gates.files import load
 from duly.gates.labels import Classifier
 from duly.machine.contract import Contract
-from duly.machine.rules import at_most, must_precede
+from duly.machine.rule import at_most, must_precede
 from duly.machine.terms import LabelRule, Tool
-from duly.values.event import Called, Received, Returned
+from duly.values.event import Called, Received, Returned, Sent
 
 from .corpora import AIRLINE, AIRLINE_TAU2, needs_corpora
 
@@ -51,23 +53,41 @@ def is_error(event: Returned | None) -> bool:
     return event is not None and str(event.payload).startswith("Error")
 
 
+def described(args: dict[str, Any], said: str, flights: set[str]) -> bool:
+    """Whether one of the identifiers of a change stands as a word in what was said: the reservation, the flights of the
+    call or those (``flights``) of the reservation, the last name of a passenger, the amount of a certificate."""
+    names = {*flights, *(str(args[name]) for name in ("reservation_id", "amount") if name in args)}
+    names |= {flight["flight_number"] for flight in args.get("flights", ())}
+    names |= {passenger["last_name"] for passenger in args.get("passengers", ())}
+    return any(re.search(rf"\b{re.escape(name)}\b", said) for name in names)
+
+
 def changes(run: Trajectory, reading: str) -> Iterator[tuple[bool, bool]]:
     """For each changing call of a run: whether the reading allows it, and whether it took effect."""
     events = list(run.events)
     results = {event.id: event for event in events if type(event) is Returned}
+    calls = {event.id: event for event in events if type(event) is Called}
     texts: list[str] = []
-    used = False
+    flights: dict[str, set[str]] = {}
+    used, said, named = False, "", ""
     for event in events:
         if type(event) is Received:
             texts.append(event.payload["text"])
-            used = False
+            used, named = False, said
+        elif type(event) is Sent:
+            said += "\n" + event.payload["text"]
+        elif type(event) is Returned and event.label == "get_reservation_details" and not is_error(event):
+            found = json.loads(event.payload)["flights"]
+            asked = calls[event.id].payload["reservation_id"]
+            flights.setdefault(asked, set()).update(flight["flight_number"] for flight in found)
         elif type(event) is Called and event.label in CHANGES:
             effective = not is_error(results.get(event.id))
-            if reading == "YO":
-                yield ALLOWED["Y"](texts) and not used, effective
-                used = used or effective
-            else:
-                yield ALLOWED[reading](texts), effective
+            ok = ALLOWED["Y" if reading in ("YO", "YD", "STRICT") else reading](texts)
+            if reading in ("YO", "STRICT"):
+                ok, used = ok and not used, used or effective
+            if reading in ("YD", "STRICT"):
+                ok = ok and described(event.payload, named, flights.get(event.payload.get("reservation_id"), set()))
+            yield ok, effective
 
 
 def violating(runs: list[Trajectory], reading: str, *, effective: bool) -> dict[str, set[str]]:
@@ -105,6 +125,8 @@ def test_the_tau_bench_set_has_its_runs_and_changing_calls(airline: list[Traject
         ("Y", (4, 39), (2, 34), 54),
         ("B", (8, 39), (5, 35), 58),
         ("YO", (8, 51), (6, 45), 78),
+        ("YD", (6, 43), (3, 38), 59),
+        ("STRICT", (10, 55), (7, 49), 83),
     ],
 )
 def test_plain_counting_gives_the_published_figures_of_each_reading(
@@ -119,6 +141,10 @@ def test_plain_counting_gives_the_published_figures_of_each_reading(
 
 def test_the_lenient_violators_are_the_four_named_runs(airline: list[Trajectory]) -> None:
     assert violating(airline, "L", effective=True) == {"pass": {"2/2"}, "fail": {"0/1", "28/0", "28/1"}}
+
+
+def test_the_strict_violators_that_passed_are_the_seven_named_runs(airline: list[Trajectory]) -> None:
+    assert violating(airline, "STRICT", effective=True)["pass"] == {"2/2", "5/1", "20/3", "34/0", "34/1", "34/3", "45/0"}
 
 
 def test_the_tau2_set_has_its_runs_and_changing_calls(airline_tau2: list[Trajectory]) -> None:
@@ -235,6 +261,8 @@ FILES = {
     "Y": "confirm_yes.yaml",
     "B": "confirm_begins.yaml",
     "YO": "confirm_each.yaml",
+    "YD": "confirm_described.yaml",
+    "STRICT": "confirm_strict.yaml",
 }
 
 
@@ -252,6 +280,8 @@ def shipped(name: str, count: str) -> tuple[Contract, Classifier]:
         ("Y", (4, 39), (2, 34), 54),
         ("B", (8, 39), (5, 35), 58),
         ("YO", (8, 51), (6, 45), 78),
+        ("YD", (6, 43), (3, 38), 59),
+        ("STRICT", (10, 55), (7, 49), 83),
     ],
 )
 def test_the_shipped_contracts_give_the_published_figures(
@@ -265,3 +295,13 @@ def test_the_shipped_contracts_give_the_published_figures(
 @pytest.mark.parametrize(("name", "figures"), [("L", (0, 0)), ("T", (1, 3)), ("Y", (3, 5)), ("YO", (3, 7))])
 def test_the_shipped_contracts_give_the_published_tau2_figures(name: str, figures: tuple[int, int]) -> None:
     assert violators(audit_files([AIRLINE_TAU2], *shipped(name, "effective"))) == figures
+
+
+@pytest.mark.parametrize("name", ["YD", "STRICT"])
+def test_the_shipped_contracts_find_the_runs_that_plain_counting_finds(
+    airline: list[Trajectory], airline_tau2: list[Trajectory], name: str
+) -> None:
+    for file, runs in ((AIRLINE, airline), (AIRLINE_TAU2, airline_tau2)):
+        report = audit_files([file], *shipped(name, "effective"))
+        counted = violating(runs, name, effective=True)
+        assert {finding.run for finding in report.findings if finding.counted} == counted["pass"] | counted["fail"]

@@ -12,7 +12,7 @@ from duly.audit import report as subject
 from duly.audit.report import Note, Report, audit_files
 from duly.audit.run import Finding
 from duly.machine.contract import Contract
-from duly.machine.rules import must_precede
+from duly.machine.rule import must_precede
 
 CONTRACT = Contract(must_precede("lookup", "pay"), name="desk", version="1.0")
 

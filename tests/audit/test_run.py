@@ -8,7 +8,7 @@ from duly.audit import run as subject
 from duly.audit.run import RunReport, audit
 from duly.audit.trajectory import Problem, Recorder, Trajectory
 from duly.machine.contract import Contract
-from duly.machine.rules import at_most, must_precede
+from duly.machine.rule import at_most, must_precede
 from duly.machine.terms import LabelRule
 from duly.values.event import Closed, Event, Received, Returned, Sent
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from duly.machine.graph import Graph
-from duly.machine.rules import at_most, must_precede
+from duly.machine.rule import at_most, must_precede
 from duly.machine.terms import Approval, Breaker, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from duly.notation.blocks import parse_blocks
 from duly.notation.compile import compile_text

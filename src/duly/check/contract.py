@@ -8,13 +8,15 @@ from collections.abc import Iterable
 from duly.machine.contract import Contract
 from duly.machine.graph import Graph
 from duly.machine.names import Names
-from duly.machine.rules import TEMPLATES
+from duly.machine.rules import TEMPLATES, text_of
 from duly.machine.templates import Ask, Below, Maker, Needs, named
 from duly.machine.terms import Rule, Terms
 from duly.machine.watch.watch import Watch
 from duly.values.errors import Diagnostic, suggest
 from duly.values.source import Span
 
+from .clash import clashes
+from .fact import unlearnt
 from .name import look_alikes
 from .possible import Possible
 from .run import arc_text
@@ -35,7 +37,9 @@ def check_contract(contract: Contract) -> list[Diagnostic]:
     found += _silent(contract, names)
     found += _unknown(contract, names)
     found += _never(contract, names, asks)
+    found += clashes(contract, asks)
     found += _redundant(contract, asks)
+    found += unlearnt(contract, names)
     found += _look_alikes(terms)
     found += _empty(terms)
     return found
@@ -129,7 +133,7 @@ def _never(contract: Contract, names: Names, asks: dict[str, tuple[Ask, ...]]) -
 def _redundant(contract: Contract, asks: dict[str, tuple[Ask, ...]]) -> list[Diagnostic]:
     """Warnings for rules that say what another says, that others always go before, or that speak of nothing."""
     found: list[Diagnostic] = []
-    seen: dict[tuple[Ask, ...], Rule] = {}
+    seen: dict[object, Rule] = {}
     tightest: dict[tuple[object, ...], tuple[int, str]] = {}
     for rule in contract.rules.values():
         for ask in asks[rule.id]:
@@ -138,7 +142,7 @@ def _redundant(contract: Contract, asks: dict[str, tuple[Ask, ...]]) -> list[Dia
                 tightest[key] = min((ask.limit, rule.id), tightest.get(key, (ask.limit, rule.id)))
     for rule in contract.rules.values():
         row = asks[rule.id]
-        twin = seen.setdefault(row, rule)
+        twin = seen.setdefault(_meaning(rule) if any(isinstance(ask, Watch) for ask in row) else row, rule)
         if row and not any(ask.labels if isinstance(ask, Watch) else ask.names for ask in row):
             found.append(_idle(rule, f"the rule `{rule.id}` speaks of nothing", "its exceptions leave no member"))
         elif twin is not rule:
@@ -151,6 +155,15 @@ def _redundant(contract: Contract, asks: dict[str, tuple[Ask, ...]]) -> list[Dia
                         message = f"the rule `{rule.id}` can never matter: `{other}` refuses earlier"
                         found.append(_idle(rule, message, "one of them can go"))
     return found
+
+
+def _meaning(rule: Rule) -> object:
+    """What two rules with books share that say the same."""
+    members = rule.args.get("members")
+    args = {**rule.args, "members": sorted(map(str, members))} if members is not None else rule.args
+    plain = Rule(rule.template, args, excepting=tuple(sorted(rule.excepting)), scope=rule.scope, same=rule.same,
+                 where=rule.where, on=rule.on)  # fmt: skip
+    return text_of(plain), rule.mode, rule.on_violation, rule.on_excess, rule.by, rule.severity
 
 
 def _idle(rule: Rule, message: str, help: str) -> Diagnostic:

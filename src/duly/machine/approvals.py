@@ -5,6 +5,7 @@ from msgspec import Struct
 from duly.values.errors import Diagnostic, DulyError, nearest
 
 from .condition import Condition
+from .fields import unfounded
 from .names import Names
 from .terms import Approval, Stand, Terms
 
@@ -59,6 +60,8 @@ def askers(terms: Terms, names: Names, taken: frozenset[str], faults: list[Diagn
                 when = Condition(approval.when, names=SEEN, span=span, path="approvals")
             except DulyError as error:
                 faults.extend(error.diagnostics)
+            else:
+                faults += unfounded(approval.when, members - without, names.tools, names.facts, span, "approvals")
         faults += [Diagnostic("approval", message, span=span, help=help) for message, help in wrong]
         found.append(Asker(id, approval, members - without, when))
     return tuple(found)

@@ -14,6 +14,8 @@ from duly.values.plain import Malformed, plain
 from .approvals import Asker, askers
 from .budgets import budgets, paces
 from .cells import cells
+from .fields import unfounded
+from .fuse import fused
 from .ir import EMPTY, NOTHING, Hearing, Line, Plan, State
 from .names import Names
 from .outside import outsiders
@@ -66,6 +68,9 @@ def build(terms: Terms) -> Built:
             help = "what is an error is said under `error`" if outcome == "error" else "say it under `uncertain`"
             faults.append(Diagnostic("tool", message, span=declared.span, help=help))
         faults += [Diagnostic("tool", *said, span=declared.span) for said in _bounds(declared)]
+        for key, text in _asked(declared):
+            where = f"tools.{declared.name}.{key}"
+            faults += unfounded(text, (declared.name,), names.tools, names.facts, declared.span, where)
     try:
         plain(terms.facts)
     except Malformed as error:
@@ -115,6 +120,16 @@ def build(terms: Terms) -> Built:
         closed_out = tool is not None and not mine and label not in outside and label not in heard
         told = label in names.messages or (terms.tools is not None and tool is None)
         straight = straight_of(mine, lines)
+        looked = tuple(sorted({*watched.get(label, ()), *everywhere}))
+        direct = (
+            not closed_out
+            and not told
+            and label not in under
+            and label not in guards
+            and (straight is not None or not mine)
+            and not (tool is not None and (tool.schema or tool.paths or tool.clamp))
+            and not (tool is not None and tool.effect == "write" and not tool.idempotent)
+        )
         judged = tool is not None and bool(tool.error or tool.outcomes or tool.uncertain)
         acts[label] = Plan(
             label=label,
@@ -129,15 +144,8 @@ def build(terms: Terms) -> Built:
             needs=tuple(ask.needs),
             caps=tuple(ask.caps),
             straight=straight,
-            plain=not closed_out
-            and not told
-            and label not in under
-            and label not in watched
-            and not everywhere
-            and label not in guards
-            and (straight is not None or not mine)
-            and not (tool is not None and (tool.schema or tool.paths or tool.clamp))
-            and not (tool is not None and tool.effect == "write" and not tool.idempotent),
+            plain=direct and not looked,
+            light=direct and bool(looked) and not any("calls" in purse.limits for purse in purses),
             said=said_of(straight)
             if tool is None and not (ask.needs or ask.caps or ask.takes or everywhere or label in watched)
             else None,
@@ -149,7 +157,8 @@ def build(terms: Terms) -> Built:
             once=tool is not None and tool.effect == "write" and not tool.idempotent,
             asks=under.get(label, ()),
             guards=guards.get(label, ()),
-            watches=tuple(sorted({*watched.get(label, ()), *everywhere})),
+            watches=looked,
+            fused=fused(watches, looked, label),
             ensured=tuple(number for number in watched.get(label, ()) if isinstance(_inner(watches[number]), Ensures)),
         )
     hearings = {}
@@ -193,6 +202,15 @@ def build(terms: Terms) -> Built:
         everywhere=everywhere,
         paces=paces(lines, acts, hearings, unnamed_hearing) if any("calls" in purse.limits for purse in purses) else {},
     )  # fmt: skip
+
+
+def _asked(tool: Tool) -> Iterator[tuple[str, str]]:
+    """The conditions by which the results of a tool are judged, by their places."""
+    if tool.error:
+        yield "error", tool.error
+    yield from ((f"outcomes.{name}", text) for name, text in tool.outcomes.items())
+    if tool.uncertain:
+        yield "uncertain", tool.uncertain
 
 
 def _bounds(tool: Tool) -> Iterator[tuple[str]]:

@@ -69,3 +69,13 @@ def put(held: Any, changes: Mapping[int, Any]) -> Any:
     for place, value in changes.items():
         fresh[place] = value
     return tuple(fresh)
+
+
+def taken(data: Any, slots: tuple[int, ...]) -> Any:
+    """The counts after one more act of these."""
+    if type(data) is not tuple:
+        return put(data, {slot: data[slot] + 1 for slot in slots})
+    counts = list(data)
+    for slot in slots:
+        counts[slot] += 1
+    return tuple(counts)

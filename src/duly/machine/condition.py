@@ -24,7 +24,7 @@ _UNDECLARED: Final = r"undeclared reference to '([^']*)'"
 class Condition:
     """A compiled condition over some of ``args``, ``result``, ``facts``, ``registers``. Pickles as its text."""
 
-    __slots__ = ("_expression", "_fields", "_kinds", "_native", "names", "quick", "text")
+    __slots__ = ("_expression", "_fields", "_kinds", "_native", "names", "quick", "simple", "text")
 
     def __init__(self, text: str, *, names: tuple[str, ...] = NAMES, span: Span | None = None, path: str = "") -> None:
         """Compile ``text``; raises DulyError where it is no condition over ``names``."""
@@ -35,6 +35,7 @@ class Condition:
         self._expression = compiled(text, names, span, path)
         self._native = native(text, names, self._fields)
         self.quick = self._native.quick if self._native is not None else None
+        self.simple = self._native.simple if self._native is not None else None
 
     def __call__(self, values: Mapping[str, Any]) -> bool | None:
         """The answer over plain values; ``values`` maps each of ``names`` to what it holds."""

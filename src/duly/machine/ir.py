@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from duly.values.expr import Bind, Guard
 
 from .edge import Go, Test
+from .fuse import Fused
 from .graph import Arc, Fork
 from .terms import Tool
 
@@ -65,11 +66,12 @@ class Plan(Struct, frozen=True):
     ``want`` are the bits it needs, ``wins`` those that its success sets; ``limits`` pairs of (count slot, tightest
     limit), ``takes`` the count slots it occupies. ``needs`` and ``caps`` name the rules, for refusals only.
     ``straight`` are the moves by position where the contract has one cursor and this label speaks of it. A ``plain``
-    plan needs nothing looked up: no preparation of arguments, no search for uncertain calls, at most one cursor.
+    plan needs nothing looked up: no preparation of arguments, no search for uncertain calls, at most one cursor; a
+    ``light`` one besides that only the rules with books.
     ``said`` are the same moves where the label may be a message, and nothing but the protocol asks about it; ``answer``
     those of its result; ``judged`` says that conditions name the outcome, ``reads`` that
     something looks into the result. ``asks`` are the numbers of the approvals that may want a person's yes, ``guards``
-    the names of those that a gate asks.
+    the names of those that a gate asks. ``fused`` has the rules with books, where several can be asked at once.
     """
 
     label: str
@@ -96,6 +98,8 @@ class Plan(Struct, frozen=True):
     watches: tuple[int, ...] = ()
     ensured: tuple[int, ...] = ()
     guards: tuple[str, ...] = ()
+    fused: Fused | None = None
+    light: bool = False
 
 
 class Hearing(Struct, frozen=True):

@@ -3,6 +3,7 @@
 from duly.values.errors import Diagnostic, suggest
 from duly.values.source import Span
 
+from .fields import written
 from .glob import fits
 from .terms import Terms
 
@@ -18,6 +19,7 @@ class Names:
         self.faults: list[Diagnostic] = []
         self.tools = dict(terms.tools or {})
         self.messages = dict(terms.labels)
+        self.facts = written(terms.rules) | terms.facts.keys()
         self._groups: dict[str, frozenset[str]] = {}
         for name in self.tools.keys() & self.messages.keys():
             self._fault(

@@ -15,7 +15,7 @@ from duly.values.expr import UNSET
 
 from . import operation, shortcut
 from .operation import COMPARE, INT64, Other, Path, Value
-from .shortcut import Shortcut
+from .shortcut import Shortcut, Simple
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:(?P<raw>[rR](?:'[^'\n]*'|"[^"\n]*"))|(?P<text>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")"""
@@ -30,10 +30,12 @@ Fields = Mapping[str, frozenset[str] | None]
 
 class Native(Struct, frozen=True):
     """A condition in plain Python: ``run`` raises Other where it is left to CEL, and answers anything but True and
-    False where it cannot be worked out; ``quick`` answers True, False, or None where ``run`` is to be asked."""
+    False where it cannot be worked out; ``quick`` answers True, False, or None where ``run`` is to be asked. ``simple``
+    is the same where it is about one field."""
 
     run: Value
     quick: Shortcut | None
+    simple: Simple | None
 
 
 def native(text: str, names: tuple[str, ...], fields: Fields) -> Native | None:
@@ -47,7 +49,9 @@ def native(text: str, names: tuple[str, ...], fields: Fields) -> Native | None:
         return None
     named = {(root, field) for root, held in fields.items() for field in held or ()}
     whole = any(held is None for held in fields.values())
-    return Native(_checked(found.run, fields), None if whole or found.reads != named else found.quick)
+    if whole or found.reads != named:
+        return Native(_checked(found.run, fields), None, None)
+    return Native(_checked(found.run, fields), found.quick, found.simple)
 
 
 def _checked(run: Value, fields: Fields) -> Value:
@@ -102,6 +106,7 @@ class _Part(Struct, frozen=True):
     run: Value
     quick: Shortcut | None = None
     reads: frozenset[tuple[str, str]] = frozenset()
+    simple: Simple | None = None
     steps: Path = ()
     literal: Any = UNSET
 
@@ -113,8 +118,10 @@ class _Part(Struct, frozen=True):
         return None
 
 
-def _short(run: Value, field: tuple[str, str], quick: Shortcut | None) -> _Part:
-    return _Part(run, quick, frozenset([field]))
+def _short(run: Value, simple: Simple | None, steps: Path = ()) -> _Part:
+    if simple is None:
+        return _Part(run, steps=steps)
+    return _Part(run, shortcut.quick(simple), frozenset([(simple.root, simple.field)]), simple, steps)
 
 
 class _Parser:
@@ -162,21 +169,23 @@ class _Parser:
                 left, right, sign = right, left, shortcut.turned(sign)
             if left.field is None or right.literal is UNSET:
                 return _Part(run)
-            return _short(run, left.field, shortcut.compares(*left.field, sign, right.literal))
+            return _short(run, shortcut.compares(*left.field, sign, right.literal))
         if sign == "in":
             self.at += 1
             if self.peek() != "[":
                 return _Part(operation.inside(left.run, self.unary().run))
             options = self.listed()
             run = operation.among(left.run, options)
-            return _Part(run) if left.field is None else _short(run, left.field, shortcut.listed(*left.field, options))
+            return _Part(run) if left.field is None else _short(run, shortcut.listed(*left.field, options))
         return left
 
     def unary(self) -> _Part:
         if self.take("!"):
             inner = self.unary()
-            quick = shortcut.neither(inner.quick) if inner.quick is not None else None
-            return _Part(operation.negated(inner.run), quick, inner.reads)
+            run = operation.negated(inner.run)
+            if inner.simple is not None:
+                return _short(run, shortcut.opposite(inner.simple))
+            return _Part(run, None if inner.quick is None else shortcut.neither(inner.quick), inner.reads)
         return self.primary()
 
     def primary(self) -> _Part:
@@ -198,8 +207,8 @@ class _Parser:
             run = operation.present(steps)
             if len(steps) > 2:
                 return _Part(run)
-            field = (str(steps[0]), steps[1])
-            return _short(run, field, shortcut.has(*field))  # type: ignore[arg-type]
+            field = (str(steps[0]), steps[-1])
+            return _Part(run, shortcut.has(*field), frozenset([field]))
         if name == "size" and self.take("("):
             steps = self.path(self.word())
             self.need(")")
@@ -211,9 +220,7 @@ class _Parser:
         steps = self.path(root)
         if self.peek() != "(":
             part = _Part(operation.reached(steps), steps=steps)
-            if part.field is None:
-                return part
-            return _Part(part.run, shortcut.flag(*part.field), frozenset([part.field]), steps)
+            return part if part.field is None else _short(part.run, shortcut.flag(*part.field), steps)
         if steps[-1] not in _TESTS or self.look(-1)[0] != "name" or len(steps) < 3:
             raise Other
         self.at += 1
@@ -224,7 +231,7 @@ class _Parser:
         self.need(")")
         check = operation.test_of(str(steps[-1]), text)
         run, part = operation.tested(operation.reached(steps[:-1]), check), _Part(_nothing, steps=steps[:-1])
-        return _Part(run) if part.field is None else _short(run, part.field, shortcut.tests(*part.field, check))
+        return _Part(run) if part.field is None else _short(run, shortcut.tests(*part.field, check))
 
     def word(self) -> str:
         kind, name = self.look()

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from duly.values.errors import Diagnostic, DulyError
 from duly.values.plain import write_json
 
 from . import templates
@@ -327,26 +326,21 @@ TEMPLATES: Final[dict[str, Template]] = {
 }  # fmt: skip
 
 
-def must_precede(first: str, then: str, **options: Any) -> Rule:
-    """``then`` is refused unless a ``first`` has succeeded earlier. Members are names, groups (`@change`) or globs."""
-    return Rule("must_precede", {"first": first, "then": then}, **_options(options))
+class Spelling(Struct, frozen=True):
+    """Another name of a rule, whose arguments stand in a list."""
+
+    name: str
+    template: str
+    arguments: tuple[str, ...]
 
 
-def at_most(of: str, n: int, **options: Any) -> Rule:
-    """At most ``n`` acts of ``of`` are admitted. ``scope`` is ``session``, ``turn`` or ``run``."""
-    return Rule("at_most", {"of": of, "n": n}, **_options(options))
-
-
-def _options(options: dict[str, Any]) -> dict[str, Any]:
-    if "except_" in options:
-        options["excepting"] = tuple(options.pop("except_"))
-    unknown = [name for name in options if name not in _OPTIONS]
-    if unknown:
-        raise DulyError(
-            Diagnostic("rule", f"unknown option `{name}` of a rule", help=f"options are {', '.join(sorted(_OPTIONS))}")
-            for name in unknown
-        )
-    return options
-
-
-_OPTIONS: Final = frozenset(Rule.__struct_fields__) - {"template", "args"}
+SPELLINGS: Final[dict[str, Spelling]] = {
+    row.name: row
+    for row in (
+        Spelling("cannot_follow_without", "must_precede", ("then", "first")),
+        Spelling("at_most_n_times", "at_most", ("of", "n")),
+        Spelling("required_before_session_end", "must_happen", ("of",)),
+        Spelling("mutually_exclusive", "exclusive", ("members",)),
+    )
+}
+"""The names that rule files of acel-core have for rules that duly calls otherwise; they print back under duly's."""

@@ -8,10 +8,57 @@ read leaves the whole condition open.
 from collections.abc import Callable
 from typing import Any, Final
 
-from .operation import COMPARE, INT64
+from msgspec import Struct
+
+from duly.values.expr import UNSET
+
+from .operation import INT64
 
 Shortcut = Callable[[Any], bool | None]
+Test = Callable[[Any], bool]
+
+
+def _short(value: int) -> bool:
+    return -INT64 <= value < INT64
+
+
+def _bare(value: str) -> bool:
+    return value.isascii() and "\0" not in value
+
+
+def _any(value: bool) -> bool:
+    return True
+
+
+USUAL: Final[dict[type, Test]] = {int: _short, str: _bare, bool: _any}
+"""The kinds of values for which there are shortcuts, and which of those CEL takes for what they are."""
+
+
+class Simple(Struct, frozen=True):
+    """A condition on one field of one kind: where a value of that kind stands there, ``test`` says whether it holds."""
+
+    root: str
+    field: str
+    kind: type
+    test: Test
+
+
+def quick(simple: Simple) -> Shortcut:
+    root, field, kind, test, usual = simple.root, simple.field, simple.kind, simple.test, USUAL[simple.kind]
+
+    def shortcut(roots: Any) -> bool | None:
+        held = roots.get(root)
+        if type(held) is dict:
+            value = held.get(field)
+            if type(value) is kind and usual(value):
+                return test(value)
+        return None
+
+    return shortcut
+
+
 _TURNED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_METHODS: Final = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 
 
 def turned(sign: str) -> str:
@@ -19,94 +66,47 @@ def turned(sign: str) -> str:
     return _TURNED[sign]
 
 
-def compares(root: str, field: str, sign: str, literal: Any) -> Shortcut | None:
-    compare = COMPARE[sign]
-    if type(literal) is int and -INT64 <= literal < INT64:
+def compares(root: str, field: str, sign: str, literal: Any) -> Simple | None:
+    kind = type(literal)
+    if kind not in USUAL or (kind is int and not _short(literal)) or (kind is bool and sign not in ("==", "!=")):
+        return None
+    # the literal's own method is the quickest function of one argument that there is
+    return Simple(root, field, kind, getattr(literal, _METHODS[_TURNED[sign]]))
 
-        def number(roots: Any) -> bool | None:
-            held = roots.get(root)
-            if type(held) is dict:
-                value = held.get(field)
-                if type(value) is int and -INT64 <= value < INT64:
-                    return compare(value, literal)  # type: ignore[no-any-return]
-            return None
 
-        return number
-    if type(literal) is str:
-
-        def text(roots: Any) -> bool | None:
-            held = roots.get(root)
-            if type(held) is dict:
-                value = held.get(field)
-                if type(value) is str and value.isascii() and "\0" not in value:
-                    return compare(value, literal)  # type: ignore[no-any-return]
-            return None
-
-        return text
-    if type(literal) is bool and sign in ("==", "!="):
-
-        def truth(roots: Any) -> bool | None:
-            held = roots.get(root)
-            value = held.get(field) if type(held) is dict else None
-            return compare(value, literal) if value is True or value is False else None
-
-        return truth
+def listed(root: str, field: str, options: tuple[Any, ...]) -> Simple | None:
+    known = frozenset(options)
+    for kind in (str, int):
+        if options and all(type(option) is kind for option in options):
+            return Simple(root, field, kind, known.__contains__)
     return None
 
 
-def listed(root: str, field: str, options: tuple[Any, ...]) -> Shortcut | None:
-    known = frozenset(options)
-    if options and all(type(option) is str for option in options):
-        return tests(root, field, lambda found: found in known)
-    if not options or not all(type(option) is int and -INT64 <= option < INT64 for option in options):
-        return None
-
-    def member(roots: Any) -> bool | None:
-        held = roots.get(root)
-        if type(held) is dict:
-            value = held.get(field)
-            if type(value) is int and -INT64 <= value < INT64:
-                return value in known
-        return None
-
-    return member
+def flag(root: str, field: str) -> Simple:
+    return Simple(root, field, bool, bool)
 
 
-def flag(root: str, field: str) -> Shortcut:
-    def truth(roots: Any) -> bool | None:
-        held = roots.get(root)
-        value = held.get(field) if type(held) is dict else None
-        return value if value is True or value is False else None
+def tests(root: str, field: str, check: Test) -> Simple:
+    return Simple(root, field, str, check)
 
-    return truth
+
+def opposite(simple: Simple) -> Simple:
+    test = simple.test
+    return Simple(simple.root, simple.field, simple.kind, lambda value: not test(value))
 
 
 def has(root: str, field: str) -> Shortcut:
     def there(roots: Any) -> bool | None:
         held = roots.get(root)
         if type(held) is dict:
-            if field not in held:
-                return False
-            value = held[field]
-            if type(value) is str:
-                return True if value.isascii() and "\0" not in value else None
-            if value is None or value is True or value is False or (type(value) is int and -INT64 <= value < INT64):
-                return True
+            value = held.get(field, UNSET)
+            if value is UNSET:
+                return None if field in held else False
+            usual = USUAL.get(type(value))
+            return True if value is None or (usual is not None and usual(value)) else None
         return None
 
     return there
-
-
-def tests(root: str, field: str, check: Callable[[str], bool]) -> Shortcut:
-    def test(roots: Any) -> bool | None:
-        held = roots.get(root)
-        if type(held) is dict:
-            value = held.get(field)
-            if type(value) is str and value.isascii() and "\0" not in value:
-                return check(value)
-        return None
-
-    return test
 
 
 def neither(part: Shortcut) -> Shortcut:

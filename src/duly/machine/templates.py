@@ -9,6 +9,7 @@ from msgspec import Struct
 from duly.values.errors import Diagnostic, DulyError
 
 from .condition import Condition
+from .fields import unfounded
 from .names import Names
 from .terms import Rule
 from .watch.amount import AtMostTotal, Back, amount_of
@@ -90,6 +91,7 @@ class Maker:
             condition = self.condition(text, ON_ACTS)
             if condition is None:
                 continue
+            self.founded(text, member)
             labels = {}
             for label, known in member.labels.items():
                 if known:
@@ -108,15 +110,21 @@ class Maker:
             self.names.faults.extend(error.diagnostics)
             return None
 
-    def value(self, text: str) -> Any:
+    def value(self, text: str, of: Member) -> Any:
         """What a text gives, in CEL over arguments, result and facts."""
         from .expression import Expression
 
+        self.founded(text, of)
         try:
             return Expression(text, names=ON_RESULTS, span=self.rule.span, path="rules")
         except DulyError as error:
             self.names.faults.extend(error.diagnostics)
             return lambda values: None
+
+    def founded(self, text: str, member: Member) -> None:
+        """What a text names must be there for one of these, or for nobody: a misspelt name would always refuse."""
+        names = self.names
+        names.faults += unfounded(text, member.labels, names.tools, names.facts, self.rule.span, "rules")
 
     def number(self, name: str, default: Any = None) -> int | str:
         """A whole number from 0, or the fact that holds one."""
@@ -347,25 +355,27 @@ def permit(make: Maker) -> Ask:
 def requires(make: Maker) -> Ask:
     that = make.condition(make.args["that"], ON_ACTS)
     of = make.member(make.args["of"], judged=True)
+    make.founded(make.args["that"], of)
     return Requires(make.rule, of, that) if that is not None else Permit(make.rule, of)
 
 
 def ensures(make: Maker) -> Ask:
     that = make.condition(make.args["that"], ON_RESULTS)
     of = make.member(make.args["of"], judged=True)
+    make.founded(make.args["that"], of)
     return Ensures(make.rule, of, that) if that is not None else Permit(make.rule, of)
 
 
 def learns(make: Maker) -> Ask:
     of = make.member(make.args["of"], judged=True)
-    return Learns(make.rule, of, make.args["fact"], make.value(make.args["value"]))
+    return Learns(make.rule, of, make.args["fact"], make.value(make.args["value"], of))
 
 
 def collects(make: Maker) -> Ask:
     of, pattern, by = make.member(make.args["of"], judged=True), make.args.get("pattern"), make.args.get("by")
     return Collects(
-        make.rule, of, make.args["fact"], make.value(make.args["value"]),
-        pattern=None if pattern is None else compiled(pattern), by=None if by is None else make.value(by),
+        make.rule, of, make.args["fact"], make.value(make.args["value"], of),
+        pattern=None if pattern is None else compiled(pattern), by=None if by is None else make.value(by, of),
         newest=newest(make.args.get("keep")) or 0,
     )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from duly.machine.rules import TEMPLATES
+from duly.machine.rules import SPELLINGS, TEMPLATES
 from duly.machine.terms import Approval, Breaker, Budget, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from duly.values.errors import suggest
 from duly.values.source import Source, Span
@@ -124,11 +124,16 @@ def _rules(root: Node) -> tuple[Rule, ...]:
 
 def _rule(row: Node) -> Rule:
     said = plain(row)
-    head = next(name for name in said if name in TEMPLATES)
-    template, value = TEMPLATES[head], said.pop(head)
+    head = written = next(name for name in said if name in TEMPLATES or name in SPELLINGS)
+    value = said.pop(head)
+    if head in SPELLINGS:
+        spelling = SPELLINGS[head]
+        head = spelling.template
+        value = value if spelling.arguments == ("members",) else dict(zip(spelling.arguments, value, strict=True))
+    template = TEMPLATES[head]
     names = [argument.name for argument in template.arguments]
     args: dict[str, Any] = {"members": value} if template.form == "members" else value
-    if template.form == "list":
+    if template.form == "list" and isinstance(value, list):
         args = dict(zip(names, value, strict=True))
     for argument in template.arguments:
         if argument.kind in ("time", "within") and not isinstance(args.get(argument.name, {}), dict):
@@ -136,7 +141,7 @@ def _rule(row: Node) -> Rule:
     options = {name: said[name] for name in said if RULE_OPTIONS.key(name) is not None}
     excepting = tuple(options.pop("except", ()))
     options["by"] = tuple(options.get("by", ()))
-    span = next(entry.span for entry in row.value if entry.key == head)
+    span = next(entry.span for entry in row.value if entry.key == written)
     return Rule(head, args, excepting=excepting, span=span, **options)
 
 

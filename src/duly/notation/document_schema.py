@@ -68,8 +68,8 @@ def schema_of(shape: Shape) -> dict[str, Any]:
             return {"type": "object", "propertyNames": {"pattern": "\\S"}, "additionalProperties": schema_of(item)}
         case Record():
             return _object(shape.keys)
-        case Rows(heads=heads, options=options):
-            return {"type": "array", "items": {"oneOf": [_row(head, options) for head in heads]}}
+        case Rows(heads=heads, options=options, others=others):
+            return {"type": "array", "items": {"oneOf": [_row(head, options) for head in (*heads, *others)]}}
         case Either(shapes=shapes):
             return {"anyOf": [schema_of(each) for each in shapes]}
 
@@ -173,7 +173,7 @@ def _collect(title: str, shape: Shape, found: list[tuple[str, tuple[Key, ...]]])
         for each in shape.shapes:
             _collect(title, each, found)
     elif isinstance(shape, Rows):
-        found.append((f"`{title}`: one of", shape.heads))
+        found.append((f"`{title}`: one of", (*shape.heads, *shape.others)))
         found.append((f"`{title}`: beside it", shape.options.keys))
         for head in shape.heads:
             _collect(f"{title}[…].{head.name}", head.shape, found)

@@ -142,7 +142,7 @@ def _row(shape: Rows, row: Node, found: Found) -> None:
     if row.kind != "object":
         note(found, "type", f"expected a rule, got {shown(row)}", row, f"write `- {shape.heads[0].name}: …`")
         return
-    heads = {key.name: key for key in shape.heads}
+    heads = {key.name: key for key in (*shape.heads, *shape.others)}
     named = [entry for entry in row.value if entry.key in heads]
     strange = False
     for entry in row.value:
@@ -162,7 +162,7 @@ def _row(shape: Rows, row: Node, found: Found) -> None:
         noted(found, "key", message, named[1], "begin a new item with `-`")
     elif not named and not strange:
         known = ", ".join(f"`{name}`" for name in [*heads][:3])
-        note(found, "missing", "the rule says nothing", row, f"name one of {known} or {len(heads) - 3} others")
+        note(found, "missing", "the rule says nothing", row, f"name one of {known} or {len(shape.heads) - 3} others")
 
 
 def _planned(found: Found, entry: Entry) -> None:

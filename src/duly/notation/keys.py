@@ -6,7 +6,7 @@ a document that has it is refused with a message of its own.
 
 from typing import Final
 
-from duly.machine.rules import TEMPLATES, Argument, Template
+from duly.machine.rules import SPELLINGS, TEMPLATES, Argument, Spelling, Template
 
 from .shape import (
     Anything,
@@ -242,6 +242,15 @@ def _head(template: Template) -> Key:
     return Key(template.name, Record(keys, "a mapping of the rule's arguments", planned=_ARGUMENTS), template.about)
 
 
+def _spelled(spelling: Spelling) -> Key:
+    """Another name of a rule; where it counts, the number stands last."""
+    about = f"another name for `{spelling.template}`, as rule files of acel-core have it"
+    if spelling.arguments == ("of", "n"):
+        return Key(spelling.name, Listing(Either((*_ONE.shapes, Whole())), 2), about, example="[a, 3]")
+    size = 2 if spelling.arguments != ("of",) else 1
+    return Key(spelling.name, Listing(_ONE, size), about, example="[a, b]" if size == 2 else "[a]")
+
+
 _ARGUMENTS: Final = ("zone",)
 _OPTIONS: Final = ("formula", "zone")
 
@@ -249,6 +258,7 @@ RULES: Final = Rows(
     tuple(_head(template) for template in TEMPLATES.values()),
     RULE_OPTIONS,
     planned=tuple(name for name in _OPTIONS if name not in TEMPLATES),
+    others=tuple(map(_spelled, SPELLINGS.values())),
 )
 
 DOCUMENT: Final = Record(

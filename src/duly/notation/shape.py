@@ -78,11 +78,13 @@ class Record(Struct, frozen=True):
 
 
 class Rows(Struct, frozen=True):
-    """A list of mappings that each hold exactly one of ``heads``, and any of ``options`` beside it."""
+    """A list of mappings that each hold exactly one of ``heads``, or of ``others``, which are other names for them, and
+    any of ``options`` beside it."""
 
     heads: tuple["Key", ...]
     options: Record
     planned: tuple[str, ...] = ()
+    others: tuple["Key", ...] = ()
 
 
 class Either(Struct, frozen=True):

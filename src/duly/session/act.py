@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from duly.machine.cells import put
+from duly.machine.cells import taken
 from duly.machine.contract import Contract
 from duly.machine.ir import NOTHING, Edge, Held, More, Open, Plan, State, Waiting
 from duly.machine.watch.member import Act
@@ -44,7 +44,7 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
         contract.acts.get(event.label) if event.server is None else contract.acts.get(f"{event.server}/{event.label}")
     )
     args = event.payload
-    if plan is not None and plan.plain and state.more is NOTHING and type(args) is dict:
+    if plan is not None and (plan.plain or plan.light) and state.more is NOTHING and type(args) is dict:
         asked = event.id
         open = state.open
         if (
@@ -64,13 +64,20 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
                 move = plan.straight.get(cursors[0])  # type: ignore[union-attr]
                 fits = type(move) is int
                 cursors, movers = (move,), (asked,)  # type: ignore[assignment]
+            books = state.books
+            if fits and plan.light:
+                told = act_of(contract, state, plan.label, args, asked, None)
+                said, _, noted, excess = judged(contract, state, plan, told)
+                # where a rule has anything to say, everything is asked in its order
+                fits = not (said or noted or excess)
+                books = admitted(contract, state, plan, told, ()) if fits else books
             if fits and state.facts & plan.want == plan.want and all_below(data, plan.limits):
                 if plan.takes:
                     data = (data[0] + 1,) if len(data) == 1 else taken(data, plan.takes)
                 record = Open(plan.label, args, None, state.cursors, state.movers, plan.moved, plan.takes)
                 return Allowed(args, None, False, asked), State(
                     cursors, movers, state.facts, data, state.registers,
-                    {**open, asked: record} if open else {asked: record}, state.at, state.serial, NOTHING, state.books,
+                    {**open, asked: record} if open else {asked: record}, state.at, state.serial, NOTHING, books,
                 )  # fmt: skip
     if plan is None and contract.free and state.more is NOTHING and type(args) is dict and type(event.label) is str:
         asked, open = event.id, state.open
@@ -194,7 +201,7 @@ def _judged(
     asks: Wanted = ()
     extra: list[Reason] = []
     if plan.asks:
-        asks, extra = wanted(contract, state, plan, args)
+        asks, extra = wanted(contract, state, plan, args, event.batch)
     told: Act | None = None
     no: tuple[int, ...] = ()
     noted: list[Reason] = []
@@ -383,13 +390,3 @@ def all_below(data: Any, limits: tuple[tuple[int, int], ...]) -> bool:
         if data[slot] >= limit:
             return False
     return True
-
-
-def taken(data: Any, slots: tuple[int, ...]) -> Any:
-    """The counts after one more act of these."""
-    if type(data) is not tuple:
-        return put(data, {slot: data[slot] + 1 for slot in slots})
-    counts = list(data)
-    for slot in slots:
-        counts[slot] += 1
-    return tuple(counts)

@@ -1,5 +1,6 @@
 """The books of rules: asked before an act, moved by what was admitted, given back, won, or has lapsed."""
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import structs
@@ -7,9 +8,10 @@ from msgspec import structs
 from duly.machine.approvals import Asker
 from duly.machine.cells import put
 from duly.machine.contract import Contract
+from duly.machine.fuse import Fused
 from duly.machine.ir import NOTHING, Open, Plan, State
 from duly.machine.watch.member import Act
-from duly.machine.watch.watch import Owed, Refusal, Watch
+from duly.machine.watch.watch import Book, Owed, Refusal, Watch
 from duly.values.expr import UNSET
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
@@ -30,7 +32,8 @@ def facts(contract: Contract, state: State, batch: str | None = None) -> dict[st
 
 def act_of(contract: Contract, state: State, label: str, args: Any, id: str | None, batch: str | None) -> Act:
     """An act as rules see it."""
-    values = {"facts": facts(contract, state, batch), "registers": state.registers}
+    known = facts(contract, state, batch) if contract.learns else contract.terms.facts
+    values = {"facts": known, "registers": state.registers}
     return Act(label, args, state.at, batch, id, values, {})
 
 
@@ -41,7 +44,7 @@ def judged(contract: Contract, state: State, plan: Plan, act: Act) -> Judged:
     noted: list[Reason] = []
     asks: list[Asker] = []
     shut: tuple[int, ...] = ()
-    for number in plan.watches:
+    for number in plan.watches if plan.fused is None else plan.fused.asked(state.books, act):
         watch = contract.watches[number]
         refusal = watch.refuse(state.books[number], act)
         if refusal is None:
@@ -69,17 +72,38 @@ def reason_of(watch: Watch, refusal: Refusal | Owed, label: str, state: State) -
 
 def admitted(contract: Contract, state: State, plan: Plan, act: Act, shut: tuple[int, ...]) -> Any:
     """The books after an admission; a rule that said no goes on as if the act had not happened."""
-    books = state.books
-    fresh: dict[int, Any] = {}
-    for number in plan.watches:
-        if number in shut:
-            continue
-        watch, book = contract.watches[number], books[number]
+
+    def move(watch: Watch, book: Book) -> Book:
         after = watch.admit(book, act)
-        if act.id is None:
-            after = watch.win(after, act, None)
-        if after is not book:
-            fresh[number] = after
+        return after if act.id is not None else watch.win(after, act, None)
+
+    return _moved(contract, state.books, plan.fused, plan.watches, act, shut, move)
+
+
+def _moved(
+    contract: Contract,
+    books: Any,
+    fused: Fused | None,
+    numbers: tuple[int, ...],
+    act: Act,
+    shut: tuple[int, ...],
+    move: Callable[[Watch, Book], Book],
+) -> Any:
+    """The books after a move; the same ones where it changes none."""
+    fresh: dict[int, Book] = {}
+    if fused is not None:
+        numbers = fused.kept
+        if fused.twins:
+            books, numbers = fused.moved(books, act.known, move)
+        if not numbers:
+            return books
+    watches = contract.watches
+    for number in numbers:
+        if number not in shut:
+            book = books[number]
+            after = move(watches[number], book)
+            if after is not book:
+                fresh[number] = after
     return put(books, fresh)
 
 
@@ -90,18 +114,14 @@ def ended(contract: Contract, state: State, identity: str, call: Open, how: str,
     if not watches:
         return state
     act = act_of(contract, state, call.label, call.args, identity, call.batch)
-    fresh: dict[int, Any] = {}
-    for number in watches:
-        if number in call.shut:
-            continue
-        watch, book = contract.watches[number], state.books[number]
+
+    def move(watch: Watch, book: Book) -> Book:
         if how == "won":
-            after = watch.win(book, act, result)
-        else:
-            after = watch.spent(book, act, result) if how == "spent" else watch.back(book, act)
-        if after is not book:
-            fresh[number] = after
-    return structs.replace(state, books=put(state.books, fresh)) if fresh else state
+            return watch.win(book, act, result)
+        return watch.spent(book, act, result) if how == "spent" else watch.back(book, act)
+
+    books = _moved(contract, state.books, None if plan is None else plan.fused, watches, act, call.shut, move)
+    return structs.replace(state, books=books) if books is not state.books else state
 
 
 def breaches(

@@ -26,11 +26,13 @@ PAST = 32
 """Tickets whose end is remembered, so that a late decision is told why it is void."""
 
 
-def wanted(contract: Contract, state: State, plan: Plan, args: Any) -> tuple[Wanted, list[Reason]]:
+def wanted(
+    contract: Contract, state: State, plan: Plan, args: Any, batch: str | None
+) -> tuple[Wanted, list[Reason]]:
     """The approvals that a call needs, and why it is refused before anybody is asked."""
     found: list[Asker] = []
     reasons: list[Reason] = []
-    values = {"args": args, "facts": facts(contract, state), "registers": state.registers}
+    values = {"args": args, "facts": facts(contract, state, batch), "registers": state.registers}
     for number in plan.asks:
         asker = contract.asks[number]
         answer = True if asker.when is None else asker.when(values)

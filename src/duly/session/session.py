@@ -210,7 +210,7 @@ class Session:
             return "violated"
         if rule in lines:
             return "satisfied" if ended(lines[rule], state.cursors) else "open"
-        return "satisfied"
+        return "open" if any(reason.rule == rule for reason in self.owed()) else "satisfied"
 
     @property
     def is_terminal(self) -> bool:

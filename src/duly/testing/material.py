@@ -9,7 +9,7 @@ from duly.journal.record import Meta, Record, record_of
 from duly.journal.replay import state_of
 from duly.machine.contract import Contract
 from duly.machine.ir import State
-from duly.machine.rules import at_most, must_precede
+from duly.machine.rule import at_most, must_precede
 from duly.machine.terms import Tool
 from duly.session.decide import judge
 from duly.values.event import (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duly import Contract, DulyError, LabelRule, Received, Rule, Sent, Session, Tool
+from duly import Approval, Contract, DulyError, LabelRule, Received, Rule, Sent, Session, Tool
 from duly.machine.watch.collect import SIZE, VALUES, added, replaced, seen
 from duly.session.books import facts
 from steps import back, broke, call, ran, words
@@ -156,6 +156,16 @@ def test_a_fact_that_is_learnt_is_not_known_to_the_batch_that_taught_it() -> Non
     assert words(session, call("click", "c1", {"n": 5}, batch="b1"), call("click", "c2", {"n": 5})) == [
         "violation", "allowed",
     ]  # fmt: skip
+
+
+def test_what_a_sibling_has_gathered_spares_no_yes() -> None:
+    approval = Approval("click", when="!(args.ref in facts.refs)")
+    rule = Rule("collects", {"of": "look", "fact": "refs", "value": "result"})
+    session = Session(Contract(rule, approval, tools=TOOLS))
+    words(session, call("look", "l1", batch="b1"), back("look", "l1", ["e1"]))
+    assert words(
+        session, call("click", "c1", {"ref": "e1"}, batch="b1"), call("click", "c2", {"ref": "e1"}, batch="b2")
+    ) == ["needs_approval", "allowed"]
 
 
 def test_with_by_there_is_one_list_for_each_text() -> None:

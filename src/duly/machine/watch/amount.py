@@ -33,7 +33,7 @@ def amount_of(value: Any) -> Decimal | None:
         value = repr(value)
     elif kind is Decimal:
         return _bounded(value)
-    elif kind is not str or not _plain(value):
+    elif kind is not str or len(value) > EXACT.prec or not _plain(value):
         return None
     try:
         return _bounded(Decimal(value))
@@ -83,15 +83,15 @@ class AtMostTotal(Watch):
         super().__init__(rule, of, *([back.of] if back is not None else []))
         self.of, self.field, self.limits, self.units = of, field, limits, units
         self.gives, self.reserve, self.settles, self.each = back, reserve, settle, each
+        self._place = ("amount", "" if field is None else field.text)
 
     def _amount(self, act: Act) -> Decimal | None:
         if self.field is None:
             return self.reserve
-        place = ("amount", self.field)
-        known = act.known.get(place, UNSET)
-        if known is UNSET:
+        known = act.known.get(self._place)
+        if known is None:
             found = at(self.field, act.args)
-            known = act.known[place] = (found is UNSET, amount_of(found))
+            known = act.known[self._place] = (found is UNSET, amount_of(found))
         missing, amount = known
         return self.reserve if missing and self.reserve is not None else amount
 
@@ -120,10 +120,12 @@ class AtMostTotal(Watch):
             return Refusal("unit", message, f"units are {', '.join(sorted(self.limits))}")
         taken = _ZERO if self.each else self.taken(book, unit)
         limit = self.limits[unit]
-        most = self._limit(limit, act.values.get("facts", {}))
+        most = self._limit(limit, act.values.get("facts", {})) if isinstance(limit, str) else limit
         if most is None:
             return no_limit(limit, act)
-        if EXACT.add(taken, amount) <= most:
+        after = EXACT.add(taken, amount)
+        if after <= most:
+            act.known["sum"] = (taken, amount, after)
             return None
         what = f" {unit}" if unit else ""
         left = max(EXACT.subtract(most, taken), _ZERO)
@@ -150,8 +152,15 @@ class AtMostTotal(Watch):
         amount, unit = self._amount(act), self._unit(act)
         if amount is None or unit is None or amount < 0:
             return book  # it ran all the same, and nobody can say how much it was
-        book = self._added(book, unit, amount)
-        return book if act.id is None else {**book, "open": {**book["open"], act.id: [unit, amount, False]}}
+        known = act.known.get("sum")
+        if known is not None and known[0] is book["total"].get(unit) and known[1] is amount:
+            # the sum that was held against the limit
+            after = {**book, "total": {**book["total"], unit: known[2]}}
+        else:
+            after = self._added(book, unit, amount)
+        if act.id is not None:
+            after["open"] = {**book["open"], act.id: [unit, amount, False]}
+        return after
 
     def back(self, book: Book, act: Act) -> Book:
         if act.id not in book["open"]:
@@ -200,9 +209,10 @@ class AtMostTotal(Watch):
         return {**self._added(book, unit, amount.copy_negate()), "past": rest}
 
     def _added(self, book: Book, unit: str, amount: Decimal) -> Book:
-        total = EXACT.add(book["total"].get(unit, _ZERO), amount)
-        others = {name: sum for name, sum in book["total"].items() if name != unit}
-        return {**book, "total": {**others, unit: total} if total else others}
+        total = {**book["total"], unit: EXACT.add(book["total"].get(unit, _ZERO), amount)}
+        if not total[unit]:
+            del total[unit]
+        return {**book, "total": total}
 
     def _without(self, book: Book, id: str | None) -> Book:
         return {**book, "open": {key: entry for key, entry in book["open"].items() if key != id}}
