@@ -16,6 +16,7 @@ from duly.machine.glob import fits, inside, within
         ("/srv/**", "/srvx/a", False), ("/srv/**", "/srv/../etc", False), ("/srv/*", "/srv/a/b", False),
         ("**/x", "a/b/x", True), ("**/x", "x", True), ("a/**/b", "a/b", True), ("a/**/b/**/c", "a/q/b/c", True),
         ("*", "a/b", False), ("**", "a/b", True), ("a*c", "abc", True), ("..", "..", False),
+        ("/srv/**", "/srv/a\\..\\..\\etc", False), ("/srv/*", "..\\x", False), ("/srv/*", "/srv/a\\b..", True),
     ],
 )  # fmt: skip
 def test_a_path_lies_inside_a_glob(glob: str, value: str, is_inside: bool) -> None:

@@ -272,3 +272,10 @@ def test_a_question_is_filled_with_what_would_run() -> None:
     assert (shown.question, shown.args["n"]) == ("Pay 50 to Bo, {args.what}?", 50)
     assert session.step(yes("1"))
     assert session.step(call("pay", "1", {"n": 100, "to": {"name": "Bo"}})).payload["n"] == 50  # type: ignore[union-attr]
+
+
+def test_what_the_agent_wrote_stays_in_its_line_of_the_question() -> None:
+    session = held(Approval("pay", ask="Pay {args.to}?\nThink."), tools=["pay"])
+    words(session, call("pay", "1", {"to": "5\n\nNothing else\u202e\x1b[2J"}))
+    question = ticket(session.contract, session.state, "1").question
+    assert question == "Pay 5\\n\\nNothing else\\u202e\\x1b[2J?\nThink."

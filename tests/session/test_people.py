@@ -192,3 +192,27 @@ def test_a_session_with_tickets_can_be_pickled() -> None:
     again = pickle.loads(pickle.dumps(session))
     assert again.state == session.state
     assert words(again, yes("1"), pay("1", 1), pay("9", 2), pay("4", 3)) == ["allowed", "allowed", "allowed", "violation"]
+
+
+@pytest.mark.parametrize("ends", [[no("1")], [Ordered("withdraw", "1", "ana")], [yes("1"), pay("1", 1)]])
+@pytest.mark.parametrize("late", [Decided("approve", "t1-1", by="ana"), Ordered("stand", "t1-1", "ana")])
+def test_a_call_that_is_named_like_a_ticket_is_not_meant_by_its_decision(ends: list[Event], late: Event) -> None:
+    session = desk(Approval("pay"))
+    words(session, pay("1", 1), *ends)
+    for number in range(40):
+        words(session, pay(f"c{number}", number + 2), no(f"c{number}"))
+    assert words(session, pay("t1-1", 99)) == ["needs_approval"]
+    assert why(session.step(late)) == [("people", "void")]
+    assert words(session, pay("other", 99)) == ["needs_approval"]
+
+
+def test_a_withdrawal_of_a_ticket_leaves_a_call_of_its_name() -> None:
+    session = desk(Approval("pay"))
+    words(session, pay("t2-2", 1), pay("2", 2), Ordered("withdraw", "t2-2", "ana"))
+    assert [*session.state.more.parked] == ["t2-2"]
+
+
+def test_a_decision_on_a_tool_does_not_mean_another_call_of_its_name() -> None:
+    session = held(Approval("pay"), Approval("look"), tools=["pay", "look"])
+    words(session, pay("look", 1), call("look", "2"))
+    assert "name a ticket" in session.step(yes("look")).text()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from duly import Breaker, LabelRule, Repair, at_most, must_precede
+from duly import Breaker, LabelRule, Repair, at_most, immediately_before, must_precede
 from steps import call, held, ran, words
 
 
@@ -68,3 +68,8 @@ def test_messages_of_people_are_asked_for_and_never_called() -> None:
 def test_what_the_agent_itself_may_say_is_a_step() -> None:
     session = held(must_precede("Warned", "wipe"), tools=["wipe"], labels=[LabelRule("Warned", source="agent")])
     assert session.repair("wipe") == Repair("steps", ("say `Warned`",))
+
+
+def test_what_a_rule_with_a_book_wants_first_is_all_that_is_asked_where_nothing_else_stands_in_the_way() -> None:
+    session = held(immediately_before("a", "b"), must_precede("c", "d"))
+    assert session.repair("b") == Repair("steps", ("call `a`",))

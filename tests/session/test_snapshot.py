@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from duly import Called, Contract, DulyError, Session, Tool, at_most, must_precede, protocol
+from duly import Approval, Called, Contract, DulyError, Ordered, Session, Tool, at_most, must_precede, protocol
 from duly.values.plain import read_json, write_json
 from steps import back, broke, call, hear, held, words
 
@@ -180,3 +180,41 @@ def test_a_waiting_act_still_waits_after_a_restore() -> None:
     words(session, call("pay", "1"), broke("1", "unknown"), call("pay", "2"))
     again = Session.from_dict(session.contract, session.to_dict())
     assert words(again, call("pay", "2", {"n": 1}), call("pay", "2")) == ["unrecognized", "needs_approval"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"granted": True}, "a yes that nobody gave who may"),
+        ({"granted": True, "yes": ["eve"]}, "a yes that nobody gave who may"),
+        ({"args": "[]"}, "arguments that are no object"),
+        ({"edited": "1"}, "arguments that are no object"),
+        ({"ticket": "t2-c2"}, "two tickets of one name"),
+        ({"asks": ["other"]}, "a ticket that no approval gives out"),
+    ],
+)
+def test_a_ticket_that_no_session_gives_out_does_not_come_back(damage: dict[str, Any], message: str) -> None:
+    from duly.session.snapshot import _sum
+
+    session = held(Approval("pay", by=("ana",)), tools=["pay"])
+    words(session, call("pay", "c1", {"n": 1}), call("pay", "c2", {"n": 2}))
+    words(session, Ordered("stand", "c2", "ana"))
+    data = session.to_dict()
+    assert Session.from_dict(session.contract, data).state == session.state
+    data["more"]["tickets"]["c1"] |= damage
+    data["sum"] = _sum({key: value for key, value in data.items() if key != "sum"})
+    with pytest.raises(DulyError, match=f"it holds {message}"):
+        Session.from_dict(session.contract, data)
+
+
+@pytest.mark.parametrize("damage", [{"args": "[]"}, {"by": "eve"}])
+def test_a_standing_yes_that_nobody_can_have_given_does_not_come_back(damage: dict[str, Any]) -> None:
+    from duly.session.snapshot import _sum
+
+    session = held(Approval("pay", by=("ana",)), tools=["pay"])
+    words(session, call("pay", "c1", {"n": 1}), Ordered("stand", "c1", "ana"))
+    data = session.to_dict()
+    data["more"]["standing"][0] |= damage
+    data["sum"] = _sum({key: value for key, value in data.items() if key != "sum"})
+    with pytest.raises(DulyError, match="a damaged snapshot"):
+        Session.from_dict(session.contract, data)

@@ -62,9 +62,9 @@ def ask(journal: "Journal", contract: "Contract", waiting: list[tuple[str, str]]
 def _answer(waits: "Ticket", place: str, session: str, by: str) -> "Event | None":
     """What the person says of one ticket; None where it is left. Raises Abort where the person stops."""
     from duly.values.event import Decided, Ordered
-    from duly.values.plain import Malformed, read_json, write_json
+    from duly.values.plain import Malformed, read_json, seen, write_json
 
-    from .output import say, seen, write
+    from .output import say, write
 
     write(seen(f"({place}) {session}: {waits.ticket}: {waits.question}"))
     write(seen(f"      {waits.label} {write_json(waits.args)}"))

@@ -50,11 +50,6 @@ def written(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def seen(text: str) -> str:
-    """A text in one line that shows what it holds: it moves no cursor, hides nothing and runs in no other direction."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
-
-
 def number(count: int, what: str) -> str:
     """`1 run`, `2 runs`."""
     return f"{count} {what}" + ("" if count == 1 else "s")

@@ -244,10 +244,8 @@ def _waiting(session: str, state: "State", contract: "Contract") -> Iterator[dic
 
 
 def _text(line: dict[str, Any]) -> str:
-    from duly.values.plain import write_json
+    from duly.values.plain import seen, write_json
     from duly.values.verdict import shorten
-
-    from .output import seen
 
     act = f"{line['label']} {shorten(write_json(line['args']), 200)}"
     if line["ticket"] is None:

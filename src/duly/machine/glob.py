@@ -10,7 +10,7 @@ def fits(glob: str, name: str) -> bool:
 def inside(glob: str, value: str) -> bool:
     """Whether a glob, which may hold `**`, matches a whole text; a path that goes up with `..` is inside of nothing."""
     steps, parts = glob.split("/"), value.split("/")
-    if ".." in parts:
+    if ".." in parts or ("\\" in value and ".." in value.replace("\\", "/").split("/")):
         return False
     # the numbers of parts that the steps so far can have taken
     reach = {0}

@@ -13,7 +13,7 @@ from duly.values.event import Ordered
 from duly.values.verdict import ALLOWED, Verdict, Violation
 
 from .park import dropped
-from .people import may_not, meant, said_yes, void
+from .people import is_ticket, may_not, meant, said_yes, void
 from .settle import given_up, settled
 
 Answer = tuple[Verdict, State]
@@ -104,8 +104,9 @@ def _scope(scope: Any, asks: list[Asker]) -> dict[str, str] | Violation:
 def _withdraw(contract: Contract, state: State, event: Ordered) -> Answer:
     """Takes back a ticket by its name or call, or standing yeses by their name, tool or scope."""
     more = state.more
+    ticketed = is_ticket(more, event.target)
     for key, waits in more.parked.items():
-        if waits.asks and event.target is not None and event.target in (key, waits.ticket):
+        if waits.asks and event.target is not None and event.target == (waits.ticket if ticketed else key):
             return ALLOWED, dropped(contract, state, key, "withdrawn")
     wanted = event.scope
     globs = [wanted] if type(wanted) is str else [*wanted.values()] if type(wanted) is dict else []

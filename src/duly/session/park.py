@@ -274,14 +274,17 @@ def ticket(contract: Contract, state: State, key: str) -> Ticket:
 
 
 def filled(text: str, args: Any) -> str:
-    """A question with ``{args.name}`` replaced by the values that would run; what is not there stays as written."""
+    """A question with ``{args.name}`` replaced by the values that would run; what is not there stays as written.
+
+    What the agent wrote cannot look like words of the contract: it stays in its line.
+    """
     import re
 
     from duly.values.expr import UNSET, reach
-    from duly.values.plain import write_json
+    from duly.values.plain import seen, write_json
 
     def value(match: "re.Match[str]") -> str:
         found = reach(args, tuple(match[1].split(".")))
-        return match[0] if found is UNSET else found if type(found) is str else write_json(found)
+        return match[0] if found is UNSET else seen(found if type(found) is str else write_json(found))
 
     return re.sub(r"\{args\.([A-Za-z_][\w.]*)\}", value, text)

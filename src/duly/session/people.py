@@ -4,7 +4,7 @@ from msgspec import structs
 
 from duly.machine.approvals import Asker
 from duly.machine.contract import Contract
-from duly.machine.ir import Parked, State
+from duly.machine.ir import More, Parked, State
 from duly.values.event import Decided
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
@@ -81,18 +81,18 @@ def _edit(
 
 def meant(state: State, target: str | None, ticket: str | None) -> tuple[str, Parked] | Violation:
     """The one act that a decision is about: named by its ticket or its call, else the only one that it can mean."""
-    parked = state.more.parked
-    found = [
-        (key, waits)
-        for key, waits in parked.items()
-        if ticket in (None, waits.ticket) and target in (None, key, waits.ticket)
-    ]
-    if not found and ticket is None:
-        found = [(key, waits) for key, waits in parked.items() if waits.label == target]
-    if ticket is None and target not in parked and target not in [waits.ticket for waits in parked.values()]:
-        found = [(key, waits) for key, waits in found if waits.asks and not waits.granted]
+    parked, past = state.more.parked, state.more.past
     name = ticket or target
-    ended = next((how for key, known, how in reversed(state.more.past) if name in (key, known)), "")
+    if ticket is not None or is_ticket(state.more, target):
+        found = [(key, waits) for key, waits in parked.items() if waits.ticket == name and target in (None, key, name)]
+    else:
+        found = [
+            (key, waits)
+            for key, waits in parked.items()
+            if key == target or (target in (None, waits.label) and waits.asks and not waits.granted)
+        ]
+    ended = next((how for _, known, how in reversed(past) if known == name), "")
+    ended = ended or next((how for key, _, how in reversed(past) if key == name), "")
     if not found and ended:
         return void(f"`{name}` {_ENDED.get(ended, ended)}", help="ask for the call again")
     if not found:
@@ -105,6 +105,14 @@ def meant(state: State, target: str | None, ticket: str | None) -> tuple[str, Pa
     if waits.granted:
         return void(f"`{waits.ticket}` has been decided")
     return key, waits
+
+
+def is_ticket(more: More, name: str | None) -> bool:
+    """Whether a ticket of this name has been given out; then no call is meant by it, whose names the agent chooses."""
+    if any(waits.ticket == name for waits in more.parked.values()):
+        return True
+    number, dash, _ = (name or "").partition("-")
+    return dash == "-" and number[:1] == "t" and number[1:].isdecimal() and 0 < int(number[1:20]) <= more.issued
 
 
 def may_not(asks: list[Asker], waits: Parked, by: str | None) -> Violation | None:

@@ -32,6 +32,8 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
     if before is None:
         return Repair("none")
     start: Point = (state.cursors, state.facts)
+    if before and _opens(plan, start):
+        return Repair("steps", tuple(dict.fromkeys((*before, *_asked(contract, plan)))))
     seen = {start}
     queue: deque[tuple[Point, tuple[str, ...]]] = deque([(start, ())])
     looked = 0

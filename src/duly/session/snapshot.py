@@ -14,6 +14,8 @@ from duly.values.errors import Diagnostic, DulyError, fault
 from duly.values.expr import UNSET, normal
 from duly.values.plain import Malformed, read_json, write_json, write_sorted
 
+from .park import granted
+
 FORMAT = 1
 
 
@@ -278,6 +280,20 @@ def _check(contract: Contract, state: State) -> None:
     asked |= {id for stands in state.more.standing for id in stands.asks}
     if (asked | state.more.shut) - contract.askers.keys() or state.more.issued < 0:
         wrong.append("a ticket that no approval gives out")
+    else:
+        for waits in state.more.parked.values():
+            asks = tuple(contract.askers[id] for id in waits.asks)
+            if waits.granted and not (asks and granted(asks, waits.yes)):
+                wrong.append("a yes that nobody gave who may")
+        for stands in state.more.standing:
+            if not any(contract.askers[id].admits(stands.by) for id in stands.asks):
+                wrong.append("a yes that nobody gave who may")
+    shown = [value for waits in state.more.parked.values() if waits.asks for value in (waits.args, waits.runs)]
+    if any(type(args) is not dict for args in (*shown, *(stands.args for stands in state.more.standing))):
+        wrong.append("arguments that are no object")
+    names = [waits.ticket for waits in state.more.parked.values()]
+    if len(set(names)) < len(names):
+        wrong.append("two tickets of one name")
     wrong += [
         "a book that no rule keeps"
         for watch, book in zip(contract.watches, state.books, strict=True)

@@ -133,6 +133,11 @@ def write_json(value: Any) -> str:
     return _ENCODER.encode(value).decode()
 
 
+def seen(text: str) -> str:
+    """A text in one line that shows what it holds: it moves no cursor, hides nothing and runs in no other direction."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
 def write_sorted(value: Any) -> bytes:
     """A plain value as JSON bytes with sorted keys: what snapshots and digests are made of."""
     return _SORTED.encode(value)

@@ -9,7 +9,9 @@ import anyio
 import mcp_types as types
 import pytest
 
+from duly.gates.mcp.people import question
 from duly.journal.journal import open_journal
+from duly.session.park import Ticket
 
 from .driver import ENV, ERAS, PYTHON, SERVER, connected, gate_http, gate_stdio, run, text
 
@@ -268,5 +270,68 @@ def test_clients_over_http_are_asked_in_their_own_session(era: str, tmp_path: Pa
         assert found == {"a": False, "b": True}
         assert [len(each) for each in asked.values()] == [1, 1]
         assert done(effects) == ["pay"]
+
+    run(body)
+
+
+def asked_about(args: dict[str, Any]) -> str:
+    shown = question(Ticket("t1", "c1", "pay", args, "Pay?", (), 1, (), False, None, ()))
+    return str(shown["message"])
+
+
+def test_arguments_hide_nothing_of_what_would_run() -> None:
+    assert asked_about({"note": "\u202e\n", "amount": 9}) == 'Pay?\n\npay {"note":"\\u202e\\n","amount":9}'
+    long = asked_about({"note": "x" * 9000, "amount": 1000000})
+    assert '\n"amount": 1000000\n' in long
+    assert "(not all is shown: 9028 characters, 2 of 2 arguments)" in long
+    many = asked_about({f"a{number}": number for number in range(10_000)} | {"amount": 1000000})
+    assert len(many) < 6000
+    assert "of 10001 arguments)" in many
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_answer_that_was_not_offered_leaves_the_call_waiting(era: str, tmp_path: Path, effects: Path) -> None:
+    till = Till(tmp_path, BODY + "  - {of: pay, stand: none}\n")
+
+    async def body() -> None:
+        till.answers = [accept("always")]
+        async with till.client(era) as client:
+            assert (await client.call_tool("pay", {"amount": 30})).is_error
+        assert len(till.questions) == 1
+        assert done(effects) == []
+
+    run(body)
+
+
+@pytest.mark.parametrize(
+    ("order", "error"),
+    [
+        (("approve", "--edit", '{"amount": "much"}'), "the arguments that would run do not fit the server's schema"),
+        (("withdraw",), "waiting for a decision"),
+    ],
+)
+def test_what_is_decided_elsewhere_is_the_answer_of_a_call_that_waits(
+    order: tuple[str, ...], error: str, tmp_path: Path, effects: Path
+) -> None:
+    """An edit that the server's schema does not admit does not run; a call whose question was withdrawn is answered."""
+    till = Till(tmp_path, LEADER)
+
+    async def body() -> None:
+        async with till.client("auto", "--wait", "50") as client, anyio.create_task_group() as tasks:
+
+            async def decides() -> None:
+                while not (found := await anyio.to_thread.run_sync(lambda: till.duly("pending", "--json"))).stdout:
+                    await anyio.sleep(0.1)
+                ticket = json.loads(found.stdout)["ticket"]
+                named = (order[0], *(("s",) if order[0] == "withdraw" else ()), ticket, *order[1:])
+                ordered = await anyio.to_thread.run_sync(lambda: till.duly(*named, "--by", "ana"))
+                assert ordered.returncode == 0, ordered.stderr
+
+            tasks.start_soon(decides)
+            with anyio.fail_after(40):
+                found = await client.call_tool("pay", {"amount": 30})
+            assert found.is_error
+            assert error in text(found)
+        assert done(effects) == []
 
     run(body)

@@ -198,6 +198,8 @@ class Keeper:
             put = await self.people.answered(held, link.key, params) if answers else True
             params = bare(params) | {key: params[key] for key in ("_meta",) if key in params}
             passed = await self._begun(held, link, context, params, ready, put)
+            if isinstance(passed, Pass) and not passed.replayed and passed.payload != ready:
+                await self._fits(held, listing, name, passed)
         except Refused as refused:
             self._soon(link.key)
             return refusal(
@@ -216,6 +218,19 @@ class Keeper:
         tool = listing.tools.get(name) or {}
         return await link.carry(upstream, context, sent, course=course, schema=tool.get("inputSchema"))
 
+    async def _fits(self, held: Held, listing: Listing, name: str, passed: Pass) -> None:
+        """What a person or a bound has made of the arguments is held to the server's schema, too; raises Refused."""
+        declared = self.contract.tools.get(passed.label)
+        if held.shadow or name not in listing.tools or (declared is not None and declared.schema is not None):
+            return
+        _, wrong = listing.preparer(name)(passed.payload)
+        if wrong:
+            await held.fail(passed, "none", "the arguments do not fit the server's schema")
+            text = f"the arguments that would run do not fit the server's schema: {wrong[0][1]}"
+            help = "ask for the call again, and the person for a decision"
+            reason = Reason("schema", "schema", text, got=f"!{passed.label}", help=help)
+            raise await held.refuse(passed.label, passed.payload, reason)
+
     async def _begun(
         self, held: Held, link: Link, context: Context, params: dict[str, Any], ready: dict[str, Any], put: bool
     ) -> Pass | dict[str, Any]:
@@ -224,6 +239,7 @@ class Keeper:
         With ``put`` False the client has been asked already and has left it open. Raises Refused.
         """
         label, key = self.label(params["name"]), key_of(params)
+        until = anyio.current_time() + self._patience
         for _ in range(ROUNDS):
             try:
                 return await held.begin(label, ready, key=key)
@@ -235,7 +251,7 @@ class Keeper:
                 if waits is not None:
                     put = await self.people.ask(held, waits, context)
                 elif self._patience and isinstance(verdict, NeedsApproval) and verdict.ticket is not None:
-                    if not await decided(held, verdict.ticket, self._patience):
+                    if not await decided(held, verdict.ticket, until):
                         raise
                 else:
                     raise

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from duly.session.park import Ticket, ticket
 from duly.values.event import Decided, Event, Ordered
-from duly.values.plain import write_json
+from duly.values.plain import seen, write_json
 from duly.values.verdict import NeedsApproval, Verdict, shorten
 
 from . import era
@@ -24,6 +24,11 @@ from .raw import ask, connection_of
 KEPT: Final = 10_000
 """Open questions that are remembered; one that was forgotten is put again."""
 METHOD: Final = "elicitation/create"
+WHOLE: Final = 4000
+"""Bytes up to which arguments are shown in one piece."""
+PIECE: Final = 200
+"""Bytes that are shown of each argument where they are longer."""
+
 
 class Asking(Struct, frozen=True):
     """A question that a client has been given: in which session, about which ticket, and for which call."""
@@ -44,7 +49,8 @@ class People:
         """The ticket that the client's user can decide, where the client can ask him."""
         if not self._user or not isinstance(verdict, NeedsApproval) or verdict.ticket is None:
             return None
-        if "elicitation" not in _abilities(context):
+        able = _abilities(context).get("elicitation")
+        if not isinstance(able, dict) or ("url" in able and "form" not in able):
             return None
         found = self._ticket(held, verdict.ticket)
         if found is None or found.granted or (found.by and self._user not in found.by) or self._user in found.yes:
@@ -58,6 +64,10 @@ class People:
             if waits.ticket == name and waits.asks:
                 return ticket(session.contract, state, key)
         return None
+
+    def _stands(self, held: Held, name: str) -> bool:
+        found = self._ticket(held, name)
+        return found is None or bool(found.stand)
 
     async def ask(self, held: Held, waits: Ticket, context: Context) -> bool:
         """Asks by a request to a client of the older era; the person may take any time. False: left open."""
@@ -100,7 +110,7 @@ class People:
             event = Decided("deny", ticket=name, by=self._user, reason=reason)
         elif action == "accept" and said == "approve":
             event = Decided("approve", ticket=name, by=self._user, reason=reason)
-        elif action == "accept" and said == "always":
+        elif action == "accept" and said == "always" and self._stands(held, name):
             event = Ordered("stand", target=name, by=self._user)
         else:
             return False  # put away without an answer: it still waits
@@ -111,7 +121,7 @@ class People:
 def question(waits: Ticket) -> dict[str, Any]:
     """The form in which a person is asked: what would run, word for word, and what can be answered."""
     choices = ["approve", "deny", *(["always"] if waits.stand else [])]
-    about = f"{waits.question}\n\n{waits.label} {shorten(write_json(sendable(waits.args)), 1500)}"
+    about = f"{shorten(waits.question, WHOLE)}\n\n{seen(waits.label)} {_shown(sendable(waits.args))}"
     if waits.need > 1:
         about += f"\n\n{len(waits.yes)} of {waits.need} have said yes."
     if waits.left is not None:
@@ -124,6 +134,24 @@ def question(waits: Ticket) -> dict[str, Any]:
     return {"mode": "form", "message": about, "requestedSchema": schema}
 
 
+def _shown(args: Any) -> str:
+    """Arguments as they would run; of long ones a piece of each, the short ones first, so that none hides another."""
+    whole = seen(write_json(args))
+    if len(whole.encode("utf-8", "replace")) <= WHOLE or not isinstance(args, dict):
+        return shorten(whole, WHOLE)
+    each = sorted((seen(f"{write_json(name)}: {write_json(value)}") for name, value in args.items()), key=len)
+    lines: list[str] = []
+    room = WHOLE
+    for line in each:
+        piece = shorten(line, PIECE)
+        room -= len(piece.encode("utf-8", "replace")) + 1
+        if room < 0:
+            break
+        lines.append(piece)
+    about = f"(not all is shown: {len(whole)} characters, {len(lines)} of {len(each)} arguments)"
+    return "\n".join([about, *lines])
+
+
 def _abilities(context: Context) -> dict[str, Any]:
     if era.is_modern(context.protocol_version):
         return era.client_of(context.params)[1]
@@ -132,13 +160,16 @@ def _abilities(context: Context) -> dict[str, Any]:
     return found
 
 
-async def decided(held: Held, name: str, patience: float) -> bool:
-    """Waits until a ticket has been decided on whatever way, or is gone; False where it was not within the time."""
-    until = anyio.current_time() + patience
-    while anyio.current_time() < until:
-        state = await held.news()
-        waits = next((each for each in state.more.parked.values() if each.ticket == name), None)
-        if waits is None or waits.granted or state.more.over is not None:
+async def decided(held: Held, name: str, until: float) -> bool:
+    """Waits until a ticket has been decided on whatever way; False where it was not in time, and will not be."""
+    while True:
+        more = (await held.news()).more
+        waits = next((each for each in more.parked.values() if each.ticket == name), None)
+        if waits is None:
+            return not any(ticket == name and how in ("withdrawn", "expired") for _, ticket, how in more.past)
+        if waits.granted or more.over is not None:
             return True
-        await anyio.sleep(min(0.5, patience))
-    return False
+        left = until - anyio.current_time()
+        if left <= 0:
+            return False
+        await anyio.sleep(min(0.5, left))
