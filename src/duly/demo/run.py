@@ -87,13 +87,15 @@ def demo(
     if mcp:
         from .served import Stage
 
-        stage = Stage(out, era)
+        try:
+            stage = Stage(out, era)
+        except OSError as error:
+            raise _unwritable(out, error, errors) from None
     runs = _played(model, seed, errors, stage)
     try:
         written = transcript.write(runs, out)
     except OSError as error:
-        errors.print(f"cannot write to `{out}`: {(error.strerror or 'unknown').lower()}", markup=False, soft_wrap=True)
-        raise typer.Exit(2) from None
+        raise _unwritable(out, error, errors) from None
     reports = [transcript.audit(path) for path in (written.without, written.with_)]
     found = [transcript.found(report) for report in reports]
     result = score(runs, model=model, seed=seed, audit_without=found[0], audit_with=found[1])
@@ -109,12 +111,18 @@ def demo(
             show.refusal(console, refusal)
         if stage is not None:
             show.tools(console, stage.seen)
-            show.store(console, stage.store, written.contract)
+            session = refusal.task if refusal is not None else TASKS[0].name
+            show.store(console, stage.store, written.contract, session)
         show.picture(console, _drawing())
         show.audited(console, written, reports, result)
         show.onward(console)
     if model == "scripted" and (not result.agrees or result.with_.unconfirmed):
         raise typer.Exit(1)
+
+
+def _unwritable(out: Path, error: OSError, errors: Console) -> typer.Exit:
+    errors.print(f"cannot write to `{out}`: {(error.strerror or 'unknown').lower()}", markup=False, soft_wrap=True)
+    return typer.Exit(2)
 
 
 def _check_mcp(model: str, era: str, errors: Console) -> None:
@@ -137,8 +145,7 @@ def _check_mcp(model: str, era: str, errors: Console) -> None:
 def _played(model: str, seed: int, errors: Console, stage: "Stage | None") -> list[Run]:
     with _progress(errors) as tick:
         if stage is not None:
-            with stage:
-                return served_runs(seed, stage, tick)
+            return _served(seed, errors, stage, tick)
         if model == "scripted":
             return scripted_runs(seed, tick)
         from .local import MissingModel
@@ -152,6 +159,18 @@ def _played(model: str, seed: int, errors: Console, stage: "Stage | None") -> li
             )
             errors.print(message, markup=False, soft_wrap=True)
             raise typer.Exit(2) from None
+
+
+def _served(seed: int, errors: Console, stage: "Stage", tick: Tick) -> list[Run]:
+    from .served import NoDesk
+
+    try:
+        with stage:
+            return served_runs(seed, stage, tick)
+    except NoDesk as error:
+        message = f"the desk's server cannot be used: {error}\nwhat it said is in {stage.log}"
+        errors.print(message, markup=False, soft_wrap=True)
+        raise typer.Exit(1) from None
 
 
 @contextmanager

@@ -1,7 +1,11 @@
 """The demo on a terminal, or in a file: tables and texts made from the runs and their score."""
 
+import shlex
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import indent
 
 from rich import box
 from rich.console import Console, Group
@@ -98,11 +102,19 @@ def tools(out: Console, seen: Sequence[tuple[str, tuple[str, ...], tuple[str, ..
         out.print(f"after it: also {', '.join(name for name in after if name not in before)}")
 
 
-def store(out: Console, path: Path, contract: Path) -> None:
-    """Where the sessions lie, and how to read them."""
+def store(out: Console, path: Path, contract: Path, session: str) -> None:
+    """What the gate's journal holds of the sessions, as the command line prints it."""
     _head(out, "What is on record")
-    for command in (f"duly sessions --store {path}", f"duly log push-cancel --store {path} --contract {contract}"):
-        out.print(Text(command, style="bold"), soft_wrap=True)
+    kept = "--store", str(path)
+    for words in (
+        ("sessions", *kept),
+        ("log", session, *kept),
+        ("replay", "--session", session, *kept, "--contract", str(contract)),
+    ):
+        out.print(Text(shlex.join(("duly", *words)), style="bold"), soft_wrap=True)
+        # decided again with a refusal in it, a session ends with the code for violations
+        done = subprocess.run([sys.executable, "-m", "duly", *words], capture_output=True, text=True, check=False)
+        out.print(Text(indent((done.stdout + done.stderr).rstrip(), "    ")), soft_wrap=True)
 
 
 def picture(out: Console, drawing: str) -> None:

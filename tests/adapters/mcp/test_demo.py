@@ -2,14 +2,19 @@
 
 import json
 import subprocess
+import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from duly.demo import show
 from duly.demo.agent import Eager
 from duly.demo.counter import play
+from duly.demo.gate import contract_path
 from duly.demo.run import SEED, scripted_runs
-from duly.demo.served import Stage
+from duly.demo.served import LOG, NoDesk, Stage
 from duly.demo.task import TASKS
 
 from .driver import ENV, PYTHON
@@ -21,12 +26,9 @@ SOME = ("push-cancel", "two-changes", "not-refundable")
 def test_the_desk_behind_the_gate_gives_what_the_plain_desk_gives(era: str, tmp_path: Path) -> None:
     plain = {(run.task, run.guarded): run for run in scripted_runs(SEED)}
     tasks = [task for task in TASKS if task.name in SOME]
-    # the agent draws its moments of weakness from one row, so that the tasks before count as well
     with Stage(tmp_path, era) as stage:
         runs = [
-            play(task, Eager(SEED), guarded=guarded, setting=stage.place)
-            for task in tasks
-            for guarded in (False, True)
+            play(task, Eager(SEED), guarded=guarded, setting=stage.place) for task in tasks for guarded in (False, True)
         ]
     for run in runs:
         known = plain[run.task, run.guarded]
@@ -51,6 +53,23 @@ def test_a_refusal_reaches_the_client_word_for_word(tmp_path: Path) -> None:
         run = play(task, Eager(SEED), guarded=True, setting=stage.place)
     assert run.refusals[0].text.startswith("refused: `cancel_booking` has no place in the protocol in state `Desk`")
     assert "to make it legal: first say `Ask`, then ask for `Yes`" in run.refusals[0].text
+    written = StringIO()
+    show.store(Console(file=written, width=show.WIDTH), stage.store, contract_path(), task.name)
+    shown = written.getvalue()
+    assert f"duly sessions --store {stage.store}" in shown
+    assert "1 session" in shown
+    assert "“Yes. Cancel it.”" in shown
+    assert "11 events decided again by box-office" in shown
+    assert "error" not in shown
+
+
+def test_a_server_that_does_not_start_ends_the_demo_and_does_not_hang_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(NoDesk), Stage(tmp_path, "2026") as stage:
+        stage.place("push-cancel", False).gate.offered()
+    assert (tmp_path / LOG).exists()
 
 
 @pytest.mark.parametrize(
