@@ -40,6 +40,7 @@ soak: .venv/dev .venv-mcp/ready
 # the pages that are generated from the code
 docs: .venv/dev
 	$(BIN)/python tools/cli_page.py
+	$(BIN)/python tools/conformance_page.py
 
 lock: .venv/dev
 	$(BIN)/python tools/lock.py

@@ -4,10 +4,12 @@ A rule says what it asks of acts; ``build`` turns equal questions of many rules 
 """
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, Final
 
 from msgspec import Struct
 
+from duly.values.expr import kind, normal
 from duly.values.plain import write_json
 
 from . import templates
@@ -15,6 +17,8 @@ from .templates import Make, shown
 from .terms import Rule
 from .watch.collect import VALUES, newest, uncompiled
 
+LONG: Final = 40
+"""Digits from which on whole numbers that came with a point or an exponent are written with one."""
 SCOPES: Final = ("session", "turn", "run")
 
 
@@ -68,7 +72,17 @@ def _written(value: Any) -> str:
         return ", ".join(_written(each) for each in value)
     if isinstance(value, dict) and "of" in value and value.keys() <= {"of", "where"}:
         return shown(value)
-    return write_json(value)
+    return write_json(_shortest(value))
+
+
+def _shortest(value: Any) -> Any:
+    """60, 60.0 and 60.00 are one number, so that rules that say the same have one name."""
+    if isinstance(value, dict):
+        return {key: _shortest(item) for key, item in value.items()}
+    if type(value) is int or kind(value) != "number":
+        return value
+    found = Decimal(normal(value))
+    return int(found) if found.adjusted() < LONG and found == found.to_integral_value() else found
 
 
 def misfits(rule: Rule) -> list[str]:
