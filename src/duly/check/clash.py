@@ -45,7 +45,7 @@ def clashes(contract: Contract, asks: Mapping[str, tuple[Ask, ...]]) -> list[Dia
     """Errors for duties that can never be met and acts that rules together never allow; warnings for what is meant to
     be possible and is not."""
     said = _read(contract, asks)
-    never = {name: (rule,) for name, rule in said.bars.items()}
+    never: dict[str, tuple[Rule, ...]] = {name: (rule,) for name, rule in said.bars.items()}
     found = _circles(contract, said, never) + _shut(said, never)
     for rule, names, n in said.duties:
         found += _duty(said, rule, names, n, never)
