@@ -32,6 +32,7 @@ STANDARD: Final = frozenset({
 OTHERS: Final = frozenset({"lark", "msgspec", "yaml", "cel_expr_python", "re2", "jsonschema_rs"})
 """What they may import beside it."""
 LOCKS: Final = {
+    "machine/formula/parse.py": "threading",  # the same for formulas
     "session/session.py": "_thread",  # a session may be shared between threads
     "notation/strings.py": "threading",  # the parser's tables are built once for all threads
 }
