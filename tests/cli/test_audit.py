@@ -14,14 +14,15 @@ def test_a_folder_of_good_runs_is_fine(duly: Duly, here: Path) -> None:
 def test_a_violating_run_is_shown_with_its_rule_and_exits_with_4(duly: Duly, here: Path) -> None:
     said = duly("audit", "bad.jsonl", "runs", "-c", "contract.yaml")
     assert said.code == 4
-    assert "must_precede(Yes, refund_order): `refund_order` needs an earlier `Yes`" in said.out
+    assert "must_precede(Yes, refund_order): `refund_order` needs an earlier `Yes` [contract.yaml:11:5]" in said.out
 
 
 def test_json_holds_figures_findings_and_the_exit_code(duly: Duly, here: Path) -> None:
     said = duly("audit", "bad.jsonl", "runs", "-c", "contract.yaml", "--json")
     assert said.code == said.json["exit_code"] == 4
     assert (said.json["runs"], said.json["violating_runs"], said.json["missing"]) == (2, 1, [])
-    assert said.json["findings"][0]["rule"] == "must_precede(Yes, refund_order)"
+    finding = said.json["findings"][0]
+    assert (finding["rule"], finding["where"]) == ("must_precede(Yes, refund_order)", "contract.yaml:11:5")
 
 
 def test_quiet_prints_one_line_of_figures(duly: Duly, here: Path) -> None:

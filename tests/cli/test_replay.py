@@ -52,6 +52,7 @@ def test_people_are_shown_one_line_an_event_and_the_reasons_below(duly: Duly, he
     lines = said.out.splitlines()
     assert lines[0].split() == ["0", "!refund_order", "violation"]
     assert lines[1].strip().startswith("must_precede(Yes, refund_order): `refund_order` needs an earlier `Yes`")
+    assert lines[1].endswith("[contract.yaml:11:5]")
 
 
 def test_an_unreadable_line_is_reported_where_it_stands(duly: Duly, here: Path) -> None:

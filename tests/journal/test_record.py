@@ -74,8 +74,10 @@ def test_end_of_a_session_is_recorded():
 
 
 def test_reasons_are_kept_without_the_text_of_the_contract():
-    reason = Reason("r", "order", "no", span=Span(Source("f", "text"), 0, 2))
-    assert facts_of([reason]) == (Reason("r", "order", "no"),)
+    reason = Reason("r", "order", "no", span=Span(Source("f\udcff", "text", line=14, column=5), 0, 2))
+    (kept,) = facts_of([reason])
+    assert kept == Reason("r", "order", "no", place="f\ufffd:14:5")
+    assert kept.where == reason.where == "f\ufffd:14:5"
 
 
 def test_record_reads_back_as_it_was_written():

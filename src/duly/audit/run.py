@@ -32,7 +32,7 @@ class Finding(Struct):
     while it is open and for what is no call. ``counted`` is false for what rates leave out: further findings of a rule
     in the same run (``follow_on``), findings that rest on records that are missing (``possible``), and, where effective
     calls are counted, calls that ended in ``error``. ``shown`` is the event in short, ``heard`` what a person
-    said last.
+    said last, ``where`` the place of the rule in the contract (``desk.yaml:14:5``).
     """
 
     file: str
@@ -51,6 +51,7 @@ class Finding(Struct):
     counted: bool = True
     shown: str = ""
     heard: str = ""
+    where: str = ""
 
 
 class RunReport(Struct):
@@ -213,6 +214,7 @@ class _Fold:
             severity=reason.severity,
             shown=shorten(shown, SHOWN),
             heard=shorten(self.heard, SHOWN),
+            where=reason.where,
         )
 
     def _end(self) -> None:

@@ -71,7 +71,8 @@ def _first(report: "Report", console: "Console", runs: int) -> None:
         if first.heard:
             console.print(f"  heard  {escape(_line(first.heard))}", style="dim")
         console.print(f"  did    {escape(_line(first.shown))}")
-        console.print(f"  [red]{escape(first.rule)}[/]: {escape(first.message)}")
+        where = f" [dim]{escape(f'[{first.where}]')}[/]" if first.where else ""
+        console.print(f"  [red]{escape(first.rule)}[/]: {escape(first.message)}{where}")
         more = len(findings) - 1
         if more:
             console.print(f"  and {more} more finding{'s' if more > 1 else ''}", style="dim")

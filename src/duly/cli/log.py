@@ -8,6 +8,7 @@ from .store import Json, Store, clock, opened, summary_of
 
 if TYPE_CHECKING:
     from duly.journal.record import Record
+    from duly.values.verdict import Reason
 
 
 def log(
@@ -40,14 +41,13 @@ def log(
 def _plain(record: "Record") -> dict[str, Any]:
     from duly.values.paper import object_of
 
+    from .output import plain_reason
+
     return {
         "index": record.index, "wall": record.wall, "event": object_of(record.event), "verdict": record.verdict,
         "mode": record.mode, "call": record.call, "ticket": record.ticket,
-        "reasons": [
-            {"rule": reason.rule, "kind": reason.kind, "message": reason.message, "help": reason.help}
-            for reason in record.reasons
-        ],
-        "noted": [{"rule": reason.rule, "kind": reason.kind, "message": reason.message} for reason in record.noted],
+        "reasons": [plain_reason(reason) for reason in record.reasons],
+        "noted": [plain_reason(reason) for reason in record.noted],
     }  # fmt: skip
 
 
@@ -60,6 +60,10 @@ def _text(record: "Record") -> str:
     said = getattr(record.event, "payload", None)
     if isinstance(said, dict) and isinstance(said.get("text"), str):
         lines.append(f"       “{shorten(said['text'], 200)}”")
-    lines += [f"       {reason.rule}: {reason.text()}" for reason in record.reasons]
-    lines += [f"       noted: {reason.rule}: {reason.text()}" for reason in record.noted]
+    lines += [f"       {reason.rule}: {reason.text()}{_place(reason)}" for reason in record.reasons]
+    lines += [f"       noted: {reason.rule}: {reason.text()}{_place(reason)}" for reason in record.noted]
     return "\n".join(lines)
+
+
+def _place(reason: "Reason") -> str:
+    return f" [{reason.where}]" if reason.where else ""

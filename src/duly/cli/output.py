@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from duly.machine.contract import Contract
     from duly.values.errors import Diagnostic
+    from duly.values.verdict import Reason
 
 ORDER: Final = (1, 2, 3, 5, 4, 6)
 """Which of several exit codes is given."""
@@ -69,6 +70,22 @@ def plain_diagnostic(diagnostic: "Diagnostic") -> dict[str, Any]:
         "column": column,
         "witness": list(diagnostic.witness),
         "help": diagnostic.help,
+    }
+
+
+def plain_reason(reason: "Reason") -> dict[str, Any]:
+    """A reason as plain data, as `--json` gives it."""
+    return {
+        "rule": reason.rule,
+        "kind": reason.kind,
+        "message": reason.message,
+        "got": reason.got,
+        "expected": list(reason.expected),
+        "help": reason.help,
+        "where": reason.where or None,
+        "severity": reason.severity,
+        "follow_on": reason.follow_on,
+        "untimed": reason.untimed,
     }
 
 

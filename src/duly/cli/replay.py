@@ -161,11 +161,13 @@ def line_of(index: int, place: int | None, event: "Event", verdict: "Verdict") -
     from duly.values.paper import object_of
     from duly.values.verdict import Allowed, Blocked, NeedsApproval, Unrecognized, Violation
 
+    from .output import plain_reason
+
     line: dict[str, Any] = {"index": index, "line": place, "event": object_of(event), "verdict": verdict.word}
     match verdict:
         case Allowed():
             recorded = verdict.recorded if verdict.replayed else None
-            noted = [_reason(reason) for reason in verdict.noted]
+            noted = [plain_reason(reason) for reason in verdict.noted]
             return {
                 **line, "reasons": [], "legal": [], "repair": None, "ticket": None, "recorded": recorded, "code": 0,
                 **({"noted": noted} if noted else {}),
@@ -180,7 +182,7 @@ def line_of(index: int, place: int | None, event: "Event", verdict: "Verdict") -
     repair = verdict.repair
     return {
         **line,
-        "reasons": [_reason(reason) for reason in verdict.reasons],
+        "reasons": [plain_reason(reason) for reason in verdict.reasons],
         "legal": [
             {"label": act.label, "conditions": list(act.conditions), "approval": act.approval} for act in verdict.legal
         ],
@@ -188,32 +190,17 @@ def line_of(index: int, place: int | None, event: "Event", verdict: "Verdict") -
         "ticket": verdict.ticket,
         "recorded": None,
         "halted": verdict.halted,
-        **({"noted": [_reason(reason) for reason in verdict.noted]} if verdict.noted else {}),
+        **({"noted": [plain_reason(reason) for reason in verdict.noted]} if verdict.noted else {}),
         "code": 1 if internal else code,
-    }
-
-
-def _reason(reason: Any) -> dict[str, Any]:
-    from .output import written
-
-    return {
-        "rule": reason.rule,
-        "kind": reason.kind,
-        "message": reason.message,
-        "got": reason.got,
-        "expected": list(reason.expected),
-        "help": reason.help,
-        "where": written(reason.span.where()) if reason.span is not None else None,
-        "severity": reason.severity,
-        "follow_on": reason.follow_on,
-        "untimed": reason.untimed,
     }
 
 
 def _unreadable(problem: Any, index: int) -> dict[str, Any]:
     from duly.values.verdict import Reason
 
-    reasons = [_reason(Reason("record", problem.kind, problem.message))]
+    from .output import plain_reason
+
+    reasons = [plain_reason(Reason("record", problem.kind, problem.message))]
     return {
         "index": index, "line": problem.line, "event": None, "verdict": "unrecognized", "reasons": reasons,
         "legal": [], "repair": None, "ticket": None, "recorded": None, "code": 6,
@@ -231,7 +218,8 @@ def text_of(line: dict[str, Any]) -> str:
         expected = (
             f"; expected {', '.join(f'`{name}`' for name in reason['expected'][:8])}" if reason["expected"] else ""
         )
-        out.append(f"      {reason['rule']}: {reason['message']}{expected}")
+        place = f" [{reason['where']}]" if reason.get("where") else ""
+        out.append(f"      {reason['rule']}: {reason['message']}{expected}{place}")
         if reason["help"]:
             out.append(f"      help: {reason['help']}")
     out += [f"      noted: {reason['rule']}: {reason['message']}" for reason in line.get("noted", ())]

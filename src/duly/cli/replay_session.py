@@ -46,18 +46,15 @@ def _line(step: "Again", same: bool) -> dict[str, Any]:
         # said by the gate itself: nothing was decided, so that nothing can be decided again
         from duly.values.paper import object_of
 
+        from .output import plain_reason
+
         line = {
             "index": record.index, "line": None, "event": object_of(record.event), "verdict": record.verdict,
-            "reasons": [_reason(reason) for reason in record.reasons], "legal": [], "repair": None, "ticket": None,
+            "reasons": [plain_reason(reason) for reason in record.reasons], "legal": [], "repair": None, "ticket": None,
             "recorded": None, "code": 4,
         }  # fmt: skip
         agrees = True
     return {**line, "agrees": agrees, "was": record.verdict, "code": line["code"] if agrees else 5}
-
-
-def _reason(reason: Any) -> dict[str, Any]:
-    names = ("rule", "kind", "message", "got", "help")
-    return {**{name: getattr(reason, name) for name in names}, "expected": list(reason.expected)}
 
 
 def _differs(line: dict[str, Any]) -> str:

@@ -105,7 +105,9 @@ def answer(verdict: Any, *, json: bool) -> typer.Exit:
     from .output import say, write
 
     if json:
-        reasons = [{"rule": reason.rule, "kind": reason.kind, "message": reason.message} for reason in verdict.reasons]
+        from .output import plain_reason
+
+        reasons = [plain_reason(reason) for reason in verdict.reasons]
         write(write_json({"verdict": verdict.word, "reasons": reasons}))
     elif verdict:
         write("taken")

@@ -156,7 +156,7 @@ class Gate:
 
     def _unjudged(self, label: str, error: Exception) -> None:
         if self.mode != "shadow":
-            verdict = Unrecognized((malformed(f"`{label}`: {error}"),))
+            verdict = Unrecognized((malformed(f"`{label}`: {error}"),), show=self.session.contract.terms.show)
             self.session.note(Called(label), verdict)
             raise Refused(verdict) from error
 

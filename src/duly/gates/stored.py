@@ -258,7 +258,8 @@ class StoredSession(Session):
             act = isinstance(event, Called | Sent)
             if not act or happens:
                 self._due.append((event, happens if act else happened))
-            verdict = Violation((Reason("journal", kind, message, help=help),), finding=not act or happens)
+            reason = Reason("journal", kind, message, help=help)
+            verdict = Violation((reason,), finding=not act or happens, show=self.contract.terms.show)
             taken.append(Taken(event, verdict, happens))
         return taken
 
@@ -325,7 +326,7 @@ class StoredSession(Session):
                 return
 
     def _refuse(self, event: Any, message: str) -> Verdict:
-        verdict = Unrecognized((malformed(message),))
+        verdict = Unrecognized((malformed(message),), show=self.contract.terms.show)
         if isinstance(event, Event.__args__):
             self.note(event, verdict)
         return verdict
@@ -340,14 +341,15 @@ class StoredSession(Session):
         try:
             event = writable(admit(event))
         except Malformed as error:
-            return Unrecognized((malformed(str(error)),))
+            return Unrecognized((malformed(str(error)),), show=self.contract.terms.show)
         try:
             with self._lock:
                 self._catch_up()
                 return judge(self.contract, self.state, self._found(self.state, event), False)[0]
         except JournalError as error:
             told = error.diagnostics[0]
-            return Violation((Reason("journal", "store", told.message, help=told.help),))
+            reason = Reason("journal", "store", told.message, help=told.help)
+            return Violation((reason,), show=self.contract.terms.show)
 
     def legal(self) -> tuple[Legal, ...]:
         self.refresh()

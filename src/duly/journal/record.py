@@ -125,8 +125,11 @@ def record_of(
 
 
 def facts_of(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
-    """Reasons without their place in a text that the journal does not have."""
-    return tuple(structs.replace(reason, span=None) if reason.span is not None else reason for reason in reasons)
+    """Reasons with the name of their place, for the journal does not have the text that they stand in."""
+    return tuple(
+        structs.replace(reason, span=None, place=reason.where) if reason.span is not None else reason
+        for reason in reasons
+    )
 
 
 def _of_call(contract: Contract, before: State, after: State, event: Any, verdict: Verdict) -> tuple[Any, ...]:

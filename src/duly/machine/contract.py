@@ -10,6 +10,7 @@ from duly.values.errors import Diagnostic, DulyError
 from duly.values.expr import exact, normal
 from duly.values.plain import LONG, write_sorted
 from duly.values.source import Span
+from duly.values.verdict import SHOWN
 
 from .build import build
 from .condition import Condition
@@ -122,6 +123,8 @@ class Contract:
         self.learns = tuple((number, watch) for number, watch in enumerate(built.watches) if isinstance(watch, Teacher))
         self.outcomes = _outcomes(terms)
         self.preparers = _preparers(terms)
+        # whether a model may see all of a refusal
+        self.shown = terms.show == SHOWN
         self.notes: dict[Any, Any] = {}
         self._digest: str | None = None
 

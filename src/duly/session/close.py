@@ -8,7 +8,7 @@ from duly.values.event import Closed
 from duly.values.verdict import ALLOWED, Allowed, Blocked, Reason, Verdict, Violation
 
 from .books import owed as duties
-from .move import ended
+from .move import ended, span_of
 from .park import withdrawn
 
 Answer = tuple[Verdict, State]
@@ -26,7 +26,8 @@ def owed(contract: Contract, state: State) -> list[Reason]:
         if not ended(line, state.cursors) and not line.forever:
             reasons.append(
                 Reason(line.id, "unfinished", "the protocol has not ended", got="closed",
-                       expected=_ways(contract, state, line.number), help="go on to its end")
+                       expected=_ways(contract, state, line.number), help="go on to its end",
+                       span=span_of(contract, line, state))
             )  # fmt: skip
     return reasons
 

@@ -37,7 +37,7 @@ from .close import closed
 from .hear import heard
 from .orders import ordered
 from .people import decided
-from .refuse import malformed, named
+from .refuse import malformed, named, told
 from .settle import failed, returned
 from .time import passed
 
@@ -70,23 +70,25 @@ def judge(contract: Contract, state: State, event: Event, happened: bool) -> Ans
             if contract.timed:
                 state, late, noted = lapsed(contract, state)
         if not contract.timed:
-            return _JUDGES[type(event)](contract, state, event, happened)
+            answer = _JUDGES[type(event)](contract, state, event, happened)
+            return answer if contract.shown else told(contract, *answer)
         verdict, after = _JUDGES[type(event)](contract, state, event, happened)
         if type(event) in SETTLING:
             # what a call was to do has not been done, now that it is known to have failed
             after, more, unseen = lapsed(contract, after)
             late, noted = [*late, *more], [*noted, *unseen]
-        return beside(verdict, after, late, noted)
+        return told(contract, *beside(verdict, after, late, noted))
     except Malformed as error:
         if happened and type(event) is Called and event.id is not None and event.id not in state.open:
             # it ran all the same, so its result is awaited
             record = Open(named(event, contract.acts.get(named(event, None))), event.payload, event.batch)
             state = structs.replace(state, open={**state.open, event.id: record})
-        return beside(Unrecognized((malformed(str(error)),)), state, late, noted)
+        return told(contract, *beside(Unrecognized((malformed(str(error)),)), state, late, noted))
     except Exception as error:
         # an error of ours is never a yes, and it leaves the state as it was
         message = f"the decision failed: {type(error).__name__}: {str(error)[:200]}"
-        return Violation((Reason("duly", "internal", message, help="report this; the act was not admitted"),)), before
+        reason = Reason("duly", "internal", message, help="report this; the act was not admitted")
+        return told(contract, Violation((reason,)), before)
 
 
 def _noted(contract: Contract, state: State, event: Event, happened: bool) -> Answer:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from duly.machine.contract import Contract
 from duly.machine.ir import Edge, Line, Plan, State
@@ -10,18 +10,20 @@ from duly.values.errors import suggest
 from duly.values.event import Called, Sent
 from duly.values.expr import UNSET, Guard, Literal, Register
 from duly.values.plain import write_json
-from duly.values.source import Span
 from duly.values.verdict import Legal, Reason, Repair
 
 from .books import facts
-from .move import ended, find
+from .move import ended, find, span_of
 
 REMEMBERED = 4096
 """Entries that a contract remembers of what is expected where; emptied when full."""
 
 
 class Why(Struct, eq=False):
-    """What stands behind a refusal. Holds the state before the event; works its answers out once, when read."""
+    """What stands behind a refusal. Holds the state before the event; works its answers out once, when read.
+
+    ``extra`` are reasons that are known already; ``alone`` says that they are all, since no rule was asked.
+    """
 
     contract: Contract
     state: State
@@ -32,13 +34,14 @@ class Why(Struct, eq=False):
     visible: int = 0
     shut: tuple[int, ...] = ()
     extra: tuple[Reason, ...] = ()
+    alone: bool = False
     _reasons: tuple[Reason, ...] | None = None
     _legal: tuple[Legal, ...] | None = None
     _repair: Repair | None = None
 
     def reasons(self) -> tuple[Reason, ...]:
         if self._reasons is None:
-            self._reasons = tuple(self._all())
+            self._reasons = self.extra if self.alone else tuple(self._all())
         return self._reasons
 
     def legal(self) -> tuple[Legal, ...]:
@@ -51,9 +54,25 @@ class Why(Struct, eq=False):
             from .repair import repair
 
             plan = self.plan
-            possible = plan is not None and not (plan.message and type(self.event) is Called)
-            self._repair = repair(self.contract, self.state, plan) if plan is not None and possible else Repair("none")
+            if plan is None or (plan.message and type(self.event) is Called):
+                self._repair = Repair("none")
+            else:
+                more = self.state.more
+                thawed = structs.replace(self.state, more=structs.replace(more, frozen=False)) if more.frozen else None
+                self._repair = self._after(repair(self.contract, thawed or self.state, plan))
         return self._repair
+
+    def _after(self, found: Repair) -> Repair:
+        """The steps, behind what has to come first for the reasons that no search knows of."""
+        frozen = any(reason.kind == "frozen" for reason in self.extra)
+        first = ["a person unfreezes the session"] if frozen else []
+        first += [f"a yes of the guard `{reason.rule}`" for reason in self.extra if self.alone and not frozen]
+        first += ["wait for the next turn"] if any(reason.kind == "denied" for reason in self.extra) else []
+        if not self.alone and self.plan is not None and self.plan.want & self.state.facts & ~self.visible:
+            first.append("wait for the answers, and ask in a new message")
+        if not first or found.answer == "none":
+            return found
+        return Repair(found.answer, (*first, *(step for step in found.steps if step not in first)))
 
     def owners(self) -> tuple[str, ...]:
         """The declared names that a bare name may mean, over all servers."""
@@ -70,15 +89,17 @@ class Why(Struct, eq=False):
             says = plan.rows or contract.says(plan.label)
             help = "say it instead of calling it" if says else "a person says it; ask for it"
             return [Reason("contract", "kind", f"`{label}` is a message, not a tool", got=got, help=help)]
+        declared = plan.tool.span if plan.tool is not None else None
         reasons = [
-            Reason("schema", kind, message, got=got, help="correct the arguments") for kind, message in self.faults
+            Reason("schema", kind, message, got=got, help="correct the arguments", span=declared)
+            for kind, message in self.faults
         ]
         if plan.silent:
-            line = contract.lines[plan.silent[0]].id
+            line = contract.lines[plan.silent[0]]
             help = "name it under `outside`, or give it a place in the protocol"
-            reasons.append(
-                Reason(line, "protocol", f"the protocol does not speak of `{label}`", got=got, help=help)
-            )  # fmt: skip
+            message = f"the protocol does not speak of `{label}`"
+            span = span_of(contract, line)
+            reasons.append(Reason(line.id, "protocol", message, got=got, help=help, span=span))
         for protocol in self.shut:
             if protocol in plan.silent:
                 continue
@@ -133,16 +154,18 @@ class Why(Struct, eq=False):
         expected = ways(self.contract, state, line.number)
         if move is None and not expected and ended(line, state.cursors):
             message = f"`{label}` comes after the end of the protocol"
-            return Reason(line.id, "ended", message, got=got, help="nothing more is to be done in this session")
+            help = "nothing more is to be done in this session"
+            return Reason(line.id, "ended", message, got=got, help=help, span=span_of(self.contract, line))
         if move is None:
             where = state_name(self.contract, state, line)
             message = f"`{label}` has no place in the protocol {where}"
             return Reason(
-                line.id, "protocol", message, got=got, expected=expected, help="take one of the expected steps"
-            )
+                line.id, "protocol", message, got=got, expected=expected, help="take one of the expected steps",
+                span=span_of(self.contract, line, state),
+            )  # fmt: skip
         said = "; ".join(edge_text(edge) for edge in move) if type(move) is tuple else ""
         message = f"the arguments of `{label}` fit no edge here: {said}" if said else f"`{label}` is not legal here"
-        span = _span(self.contract, line, move[0]) if type(move) is tuple else None
+        span = self.contract.terms.protocols[line.number].span(move[0].arc) if type(move) is tuple else None
         return Reason(line.id, "guard", message, got=got, expected=expected, help="correct the arguments", span=span)
 
 
@@ -234,7 +257,8 @@ def open_conditions(
         return None
     if state.more.frozen and not (plan.message or (plan.tool is not None and plan.tool.effect == "none")):
         return None
-    conditions: tuple[str, ...] = tuple(
+    conditions: tuple[str, ...] = tuple(f"the guard `{guard}` says yes" for guard in plan.guards)
+    conditions += tuple(
         said for number in plan.watches if (said := contract.watches[number].says(state.books[number], plan.label))
     )
     for row in plan.rows:
@@ -278,7 +302,3 @@ def _operand(operand: Register | Literal) -> str:
         return operand.name
     value = operand.value
     return write_json(list(value) if isinstance(value, tuple) else value)
-
-
-def _span(contract: Contract, line: Line, edge: Edge) -> Span:
-    return contract.terms.protocols[line.number].span(edge.arc)

@@ -11,7 +11,7 @@ from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violatio
 
 from .batch import moved_on
 from .books import heard as told
-from .move import bind, find, pick, place, remarked, touched, turn
+from .move import bind, find, pick, place, remarked, span_of, touched, turn
 from .park import withdrawn
 from .settle import drained, finding, won
 from .time import renewed
@@ -83,7 +83,8 @@ def _heard(contract: Contract, state: State, hearing: Hearing, event: Received) 
             line = contract.lines[row.protocol]
             reasons.append(
                 Reason(line.id, "protocol", f"`?{event.label}` is not expected here", got=f"?{event.label}",
-                       help="the protocol has no place for this message in its state")
+                       help="the protocol has no place for this message in its state",
+                       span=span_of(contract, contract.lines[row.protocol], state))
             )  # fmt: skip
             continue
         taken = True

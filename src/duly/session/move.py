@@ -8,6 +8,7 @@ from duly.machine.contract import Contract
 from duly.machine.ir import Edge, Line, Row, State
 from duly.machine.rows import enter
 from duly.values.expr import UNSET, reach
+from duly.values.source import Span
 
 Bound = tuple[tuple[str, Any, Any], ...]
 
@@ -167,3 +168,14 @@ def moved_by(move: Any, payload: Any, registers: dict[str, Any]) -> tuple[int, d
     if edge is None:
         return None
     return edge.target, bind(edge, payload, registers)[0]
+
+
+def span_of(contract: Contract, line: Line, state: State | None = None) -> Span:
+    """Where a protocol stands in its text: with a state, the steps that it waits for there, else its beginning."""
+    graph = contract.terms.protocols[line.number]
+    if state is not None:
+        places = {state.cursors[slot] for slot in line.slots}
+        starts = [arc.start for arc in graph.arcs if arc.origin in places and arc.end > arc.start]
+        if starts:
+            return Span(graph.source, min(starts), min(starts) + 1)
+    return Span(graph.source, 0, 1)

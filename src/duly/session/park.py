@@ -39,7 +39,12 @@ def wanted(
         if answer is None:
             text = asker.when.text if asker.when is not None else ""
             message = f"whether `{plan.label}` needs a yes cannot be worked out: `{text[:160]}`"
-            reasons.append(Reason(asker.id, "unknown", message, got=f"!{plan.label}", help="correct the arguments"))
+            reasons.append(
+                Reason(
+                    asker.id, "unknown", message, got=f"!{plan.label}", help="correct the arguments",
+                    span=asker.approval.span,
+                )
+            )  # fmt: skip
         elif answer:
             found.append(asker)
     return tuple(found), reasons
@@ -49,14 +54,14 @@ def denials(more: More, label: str, args: Any, asks: Wanted) -> list[Reason]:
     """The noes of this turn that refuse a call before anybody is asked again."""
     reasons = []
     if (label, mark(args)) in more.denied:
-        reasons.append(_denied(asks[0].id, f"a person has said no to this `{label}`", label))
-    shut = [asker.id for asker in asks if asker.id in more.shut]
-    return reasons + [_denied(id, f"a person has said no to every `{label}` of this kind", label) for id in shut]
+        reasons.append(_denied(asks[0], f"a person has said no to this `{label}`", label))
+    shut = [asker for asker in asks if asker.id in more.shut]
+    return reasons + [_denied(asker, f"a person has said no to every `{label}` of this kind", label) for asker in shut]
 
 
-def _denied(id: str, message: str, label: str) -> Reason:
+def _denied(asker: Asker, message: str, label: str) -> Reason:
     help = "do not ask for it again before the person has spoken"
-    return Reason(id, "denied", message, got=f"!{label}", help=help)
+    return Reason(asker.id, "denied", message, got=f"!{label}", help=help, span=asker.approval.span)
 
 
 def known(state: State, event: Called, plan: Plan | None, args: Any) -> tuple[str | None, Any]:
@@ -117,6 +122,7 @@ def _needed(asks: Wanted, label: str, ticket: str) -> NeedsApproval:
         Reason(
             asker.id, "approval", f"`{label}` needs a yes from {asker.shown()}", got=f"!{label}",
             help="it waits for the decision; once that is given, ask for the same call again",
+            span=asker.approval.span,
         )
         for asker in asks
     )  # fmt: skip

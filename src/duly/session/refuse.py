@@ -9,7 +9,7 @@ from duly.machine.ir import More, Parked, Plan, State
 from duly.values.event import Called, Found, Sent
 from duly.values.expr import normal, same
 from duly.values.plain import Malformed, write_sorted
-from duly.values.verdict import Allowed, Blocked, NeedsApproval, Reason, Verdict, Violation
+from duly.values.verdict import Allowed, Blocked, NeedsApproval, Reason, Refusal, Verdict, Violation
 
 from .explain import Why
 
@@ -67,11 +67,18 @@ def guarded(contract: Contract, state: State, event: Called, plan: Plan | None, 
     wrong = {guard: answer for guard, answer in answers.items() if answer is not True}
     if not wrong and plan is not None:
         wrong = {guard: "missing: no gate has asked it" for guard in plan.guards if guard not in answers}
+    spans = {guard.run: guard.span for guard in contract.terms.guards}
     reasons = tuple(
-        Reason(guard, *_unanswered(guard, answer), got=f"!{name}", help="ask again once the guard would say yes")
+        Reason(
+            guard, *_unanswered(guard, answer), got=f"!{name}", help="ask again once the guard would say yes",
+            span=spans.get(guard),
+        )
         for guard, answer in wrong.items()
-    )
-    return tallied(contract, state, name, args, Violation(reasons)) if reasons else None
+    )  # fmt: skip
+    if not reasons:
+        return None
+    why = Why(contract, state, event, plan, args, extra=reasons, alone=True)
+    return tallied(contract, state, name, args, Violation(why=why))
 
 
 def _unanswered(guard: str, answer: Any) -> tuple[str, str]:
@@ -99,8 +106,16 @@ def stopped(contract: Contract, state: State, event: Called | Sent, plan: Plan |
             "order", "frozen", f"`{event.label}` may change something, and the session is frozen",
             got=f"!{event.label}", help="wait until a person unfreezes it",
         )  # fmt: skip
-        return tallied(contract, state, name, args, Violation((reason,)))
+        why = Why(contract, state, event, plan, args, extra=(reason,), alone=True)
+        return tallied(contract, state, name, args, Violation(why=why))
     return None
+
+
+def told(contract: Contract, verdict: Verdict, state: State) -> Answer:
+    """A verdict whose text shows a model what the contract lets it see."""
+    if isinstance(verdict, Refusal) and verdict.show != contract.terms.show:
+        verdict = structs.replace(verdict, show=contract.terms.show)
+    return verdict, state
 
 
 def harmless(plan: Plan | None) -> bool:

@@ -11,6 +11,7 @@ from duly.machine.ir import Plan, Row, State
 from duly.values.verdict import Repair
 
 from .books import facts
+from .explain import open_conditions
 from .move import find, place, turn
 
 BOUND: Final = 2000
@@ -31,6 +32,9 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
     before = _watched(contract, state, plan)
     if before is None:
         return Repair("none")
+    if not before and open_conditions(contract, state, plan) is not None:
+        # nothing has to come first, so it is the arguments that are refused
+        return Repair("steps", _asked(contract, plan))
     start: Point = (state.cursors, state.facts)
     if before and _opens(plan, start):
         return Repair("steps", tuple(dict.fromkeys((*before, *_asked(contract, plan)))))

@@ -150,7 +150,7 @@ class Session:
         try:
             event = admit(event)
         except Malformed as error:
-            return Unrecognized((malformed(str(error)),))
+            return Unrecognized((malformed(str(error)),), show=self.contract.terms.show)
         with self._lock:
             return judge(self.contract, self.state, self._looked_up(event), False)[0]
 
@@ -162,7 +162,7 @@ class Session:
         try:
             event = Sent(label) if payload is None else Sent(label, plain(payload))
         except Malformed as error:
-            return Unrecognized((malformed(str(error)),))
+            return Unrecognized((malformed(str(error)),), show=self.contract.terms.show)
         lock = self._lock
         lock.acquire()  # as in `send`
         try:
@@ -276,7 +276,7 @@ class Session:
         return session
 
     def _refuse(self, event: Any, message: str) -> Verdict:
-        verdict = Unrecognized((malformed(message),))
+        verdict = Unrecognized((malformed(message),), show=self.contract.terms.show)
         kind = type(event)
         if kind in _DOORS:
             # what is no plain value is not kept

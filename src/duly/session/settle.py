@@ -15,7 +15,7 @@ from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
 from .batch import gone_back, remembered, unbound
 from .books import beside, breaches, ended, noticed
-from .move import find, hears, learn, turn
+from .move import find, hears, learn, span_of, turn
 from .time import began
 
 Answer = tuple[Verdict, State]
@@ -165,6 +165,7 @@ def _result(
         return state, Reason(
             line.id, "outcome", f"`{call.label}` failed after the protocol had moved on", got=f"?{call.label}=error",
             help="name the outcome `error` where the protocol waits for the result",
+            span=span_of(contract, line, state),
         )  # fmt: skip
     if row is None:
         return state, None
@@ -174,7 +175,7 @@ def _result(
     if here is not None and turn(here, outcome) is not None:
         reason = Reason(
             line.id, "guard", f"the result of `{call.label}` fits no edge here", got=f"?{call.label}={outcome}",
-            help="its guards do not hold, or a field that is bound is missing",
+            help="its guards do not hold, or a field that is bound is missing", span=span_of(contract, line, state),
         )  # fmt: skip
         return state, reason
     what = (
@@ -183,8 +184,9 @@ def _result(
         else (f"`?{call.label}` is not expected here")
     )
     return state, Reason(
-        line.id, "outcome", what, got=f"?{call.label}={outcome}", help="name the outcome in the protocol"
-    )
+        line.id, "outcome", what, got=f"?{call.label}={outcome}", help="name the outcome in the protocol",
+        span=span_of(contract, line, state),
+    )  # fmt: skip
 
 
 def failed(contract: Contract, state: State, event: Failed, happened: bool) -> Answer:

@@ -6,9 +6,12 @@ Text is made last: a reason carries facts. A refusal works out its reasons, lega
 from collections.abc import Iterable
 from typing import Any, Final, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from .source import Span
+
+SHOWN: Final = ("reasons", "legal", "repair")
+"""The parts of a refusal that a model is told, unless its contract says otherwise."""
 
 
 class Reason(Struct, frozen=True):
@@ -17,7 +20,8 @@ class Reason(Struct, frozen=True):
     ``rule`` is the id of the rule (or ``protocol``, ``schema``, ``contract``), ``kind`` a stable word for what is
     wrong (``order``, ``count``, ``protocol``, ``unknown``, ``malformed``, ``in_flight``, ``ungated`` …), ``got`` what
     came, ``expected`` what would have fitted, ``help`` one line on what to do instead. ``follow_on`` marks a further
-    finding of the same machine in a run that went on all the same.
+    finding of the same machine in a run that went on all the same. ``span`` is what the contract says there, and
+    ``place`` the same as text (``desk.yaml:14:5``), where a journal has kept no more of it; neither is for the model.
     """
 
     rule: str
@@ -31,6 +35,12 @@ class Reason(Struct, frozen=True):
     untimed: bool = False
     possible: bool = False
     severity: str = "error"
+    place: str = ""
+
+    @property
+    def where(self) -> str:
+        """Where the contract says so, as editors read it: ``desk.yaml:14:5``; empty where no text says it."""
+        return self.place if self.span is None else named(self.span.where())
 
     def text(self) -> str:
         line = self.message
@@ -104,7 +114,7 @@ class Refusal(Struct, frozen=True, eq=False):
     ``reasons`` are all of them, ``legal`` the acts that are legal instead, ``repair`` what would make this act legal;
     ``halted`` says that acts are blocked from now on; ``finding`` marks what is said of something that has happened.
     ``noted`` is what was found beside it. Reasons, legal acts and repair are the fields ``given``, ``instead`` and
-    ``mend``, or worked out by ``why`` when they are read.
+    ``mend``, or worked out by ``why`` when they are read. ``show`` names the parts that the contract lets a model see.
     """
 
     given: tuple[Reason, ...] = ()
@@ -115,6 +125,7 @@ class Refusal(Struct, frozen=True, eq=False):
     instead: tuple[Legal, ...] = ()
     mend: Repair | None = None
     noted: tuple[Reason, ...] = ()
+    show: tuple[str, ...] = SHOWN
 
     __match_args__ = ("reasons",)
     word = "violation"
@@ -137,6 +148,7 @@ class Refusal(Struct, frozen=True, eq=False):
         return tuple(dict.fromkeys(reason.rule for reason in self.reasons))
 
     def text(self) -> str:
+        """What a model is told: short, and only what the contract lets it see."""
         return refusal_text(self)
 
     def __bool__(self) -> bool:
@@ -161,7 +173,9 @@ class Refusal(Struct, frozen=True, eq=False):
         return self
 
     def _values(self) -> tuple[Any, ...]:
-        return self.reasons, None, self.halted, self.finding, self.ticket, self.legal, self.repair, self.noted
+        return (
+            self.reasons, None, self.halted, self.finding, self.ticket, self.legal, self.repair, self.noted, self.show
+        )  # fmt: skip
 
 
 class NeedsApproval(Refusal, frozen=True, eq=False):
@@ -213,15 +227,18 @@ def join(verdicts: Iterable[Verdict]) -> Verdict:
         halted=any(v.halted for v in grave),  # type: ignore[union-attr]
         finding=all(v.finding for v in grave),  # type: ignore[union-attr]
         ticket=min((v.ticket for v in grave if v.ticket is not None), default=None),  # type: ignore[union-attr]
+        show=tuple(part for part in SHOWN if all(part in v.show for v in grave)),  # type: ignore[union-attr]
     )
     return joined
 
 
-def refusal_text(refusal: Refusal, *, show: tuple[str, ...] = ("reasons", "legal", "repair")) -> str:
+def refusal_text(refusal: Refusal, *, show: tuple[str, ...] | None = None) -> str:
     """What a model is told: five reasons, the rest counted, what is legal now and what would help; 2 kB at most.
 
-    ``show`` names the parts that the contract lets the model see.
+    ``show`` names the parts that the model may see, else the refusal says so itself. Each part has room of its own, so
+    that a long name in one of them never pushes out the others; no part is longer than a line.
     """
+    show = refusal.show if show is None else show
     if type(refusal) is NeedsApproval:
         head = "waiting for a decision"
     elif type(refusal) is Blocked:
@@ -230,22 +247,57 @@ def refusal_text(refusal: Refusal, *, show: tuple[str, ...] = ("reasons", "legal
         head = "not understood"
     else:
         head = "finding" if refusal.finding else "refused"
-    reasons = refusal.reasons
-    lines = [head + (f": {reasons[0].text()}" if reasons and "reasons" in show else "")]
-    if "reasons" in show:
-        lines += [f"also: {reason.text()}" for reason in reasons[1:5]]
-        if len(reasons) > 5:
-            lines.append(f"and {len(reasons) - 5} more reasons")
+    reasons = refusal.reasons if "reasons" in show else ()
+    lines = [f"{head}: {_said(reasons[0], 500)}" if reasons else head]
+    lines += [f"also: {_said(reason, 160)}" for reason in reasons[1:5]]
+    if len(reasons) > 5:
+        lines.append(f"and {len(reasons) - 5} more reasons")
     repair = refusal.repair if "repair" in show else None
     if repair is not None:
-        lines.append(f"to make it legal: {repair.text()}")
-    legal = refusal.legal if "legal" in show else ()
-    if legal:
-        more = f", and {len(legal) - 12} more" if len(legal) > 12 else ""
-        lines.append("legal now: " + ", ".join(act.text() for act in legal[:12]) + more)
+        lines.append(f"to make it legal: {one_line(repair.text(), 300)}")
     if refusal.halted:
         lines.append("the session is halted: no further act is taken")
-    return shorten("\n".join(lines), TEXT_LIMIT)
+    legal = refusal.legal if "legal" in show else ()
+    if legal:
+        left = TEXT_LIMIT - sum(len(line.encode("utf-8", "replace")) + 1 for line in lines)
+        lines.insert(len(lines) - refusal.halted, _listed(legal, left))
+    return "\n".join(lines)
+
+
+def _listed(legal: tuple[Legal, ...], room: int) -> str:
+    """The acts that are legal, as many as there is room for (12 at most), and how many more there are."""
+    told: list[str] = []
+    room -= len("legal now: , and 1000000 more")
+    for act in legal:
+        text = one_line(act.text(), 160)
+        room -= len(text.encode()) + 2
+        if len(told) == 12 or room < 0:
+            told.append(f"and {len(legal) - len(told)} more")
+            break
+        told.append(text)
+    return "legal now: " + ", ".join(told)
+
+
+def _said(reason: Reason, limit: int) -> str:
+    """A reason as part of one line: what is too long loses its end, and not the help that stands there."""
+    text = reason.text()
+    if len(text.encode("utf-8", "replace")) <= limit or not reason.help:
+        return one_line(text, limit)
+    help = one_line(reason.help, limit // 3)
+    return f"{one_line(structs.replace(reason, help='').text(), limit - len(help.encode()) - 3)} ({help})"
+
+
+def one_line(text: str, limit: int) -> str:
+    """A text as part of one line: whatever would end the line, or steer a terminal, is a blank."""
+    short = text[: 4 * limit]
+    if not short.isprintable():
+        short = "".join(character if character.isprintable() else " " for character in short)
+    return shorten(short if len(short) == len(text) else short + "…", limit)
+
+
+def named(place: str) -> str:
+    """A place whose file name can be written as UTF-8."""
+    return place.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def shorten(text: str, limit: int) -> str:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from duly.values.plain import Malformed, plain, read_json, write_json
-from duly.values.verdict import Reason, Refusal, Verdict, refusal_text, shorten
+from duly.values.verdict import TEXT_LIMIT, Reason, Refusal, Verdict, one_line
 
 META: Final = "duly/verdict"
 """Where in ``_meta`` a refusal says in data what its text says in words."""
@@ -64,25 +64,48 @@ def recorded(result: Any) -> dict[str, Any]:
     return out
 
 
-def refusal(verdict: Verdict, *, show: tuple[str, ...], structured: bool) -> dict[str, Any]:
-    """A refused call as a tool error that a model can act on.
+def refusal(verdict: Verdict, *, structured: bool) -> dict[str, Any]:
+    """A refused call as a tool error that a model can act on: in words, and in data of no more than as many bytes.
 
     ``structured`` says whether the tool leaves room for structured content of another kind than its own.
     """
     assert isinstance(verdict, Refusal)
+    show = verdict.show
     facts: dict[str, Any] = {"verdict": verdict.word}
     if "reasons" in show:
         facts["reasons"] = [_reason(reason) for reason in verdict.reasons[:5]]
     repair = verdict.repair if "repair" in show else None
     if repair is not None:
-        facts["repair"] = {"answer": repair.answer, "steps": list(repair.steps[:12])}
+        facts["repair"] = {"answer": repair.answer, "steps": [one_line(step, 160) for step in repair.steps[:12]]}
     if "legal" in show:
-        facts["legal"] = [shorten(act.label, 100) for act in verdict.legal[:12]]
+        facts["legal"] = [one_line(act.label, 100) for act in verdict.legal[:12]]
     if verdict.halted:
         facts["halted"] = True
     if verdict.ticket is not None:
         facts["ticket"] = verdict.ticket
-    return _error(refusal_text(verdict, show=show), facts, structured=structured)
+    return _error(verdict.text(), _fitting(facts), structured=structured)
+
+
+def _fitting(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a refusal, without as many acts, steps and further reasons as there is no room for."""
+    facts = dict(facts)
+    while len(write_json(facts).encode()) > TEXT_LIMIT:
+        for name, least in (("legal", 0), ("reasons", 1)):
+            if len(facts.get(name, ())) > least:
+                facts[name] = facts[name][:-1]
+                break
+        else:
+            repair = facts.get("repair")
+            if repair is not None and repair["steps"]:
+                facts["repair"] = {**repair, "steps": repair["steps"][:-1]}
+                continue
+            # names of nothing but quotation marks and the like
+            facts["reasons"] = [
+                {"rule": one_line(each["rule"], 60), "kind": each["kind"], "message": one_line(each["message"], 100)}
+                for each in facts.get("reasons", ())
+            ]
+            break
+    return facts
 
 
 def trouble(kind: str, text: str, *, structured: bool = True) -> dict[str, Any]:
@@ -93,12 +116,12 @@ def trouble(kind: str, text: str, *, structured: bool = True) -> dict[str, Any]:
 
 def _reason(reason: Reason) -> dict[str, Any]:
     out: dict[str, Any] = {
-        "rule": shorten(reason.rule, 200), "kind": reason.kind, "message": shorten(reason.message, 400)
+        "rule": one_line(reason.rule, 200), "kind": reason.kind, "message": one_line(reason.message, 400)
     }  # fmt: skip
     if reason.expected:
-        out["expected"] = [shorten(each, 100) for each in reason.expected[:8]]
+        out["expected"] = [one_line(each, 100) for each in reason.expected[:8]]
     if reason.help:
-        out["help"] = shorten(reason.help, 400)
+        out["help"] = one_line(reason.help, 400)
     return out
 
 

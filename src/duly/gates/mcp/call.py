@@ -33,7 +33,8 @@ class Call:
         outcome = "error" if found.get("isError") is True else None
         verdict = await self._end(found, outcome)
         if not self._held.shadow and isinstance(verdict, Refusal) and any(r.kind == "ensures" for r in verdict.reasons):
-            text = f"`{self._pass.label}` ran, and its result is withheld: {verdict.reasons[0].text()}"
+            why = f": {verdict.reasons[0].text()}" if "reasons" in verdict.show else ""
+            text = f"`{self._pass.label}` ran, and its result is withheld{why}"
             return trouble("ensures", text, structured=self._structured)
         return found
 

@@ -77,7 +77,7 @@ class Held:
 
     async def refuse(self, label: str, args: dict[str, Any], reason: Reason) -> Refused:
         """A refusal that no rule of the contract gave, kept in the record all the same."""
-        verdict = Violation((reason,))
+        verdict = Violation((reason,), show=self.contract.terms.show)
         await self._off(partial(self.gate.session.note, Called(label, args), verdict))
         return Refused(verdict)
 

@@ -202,9 +202,7 @@ class Keeper:
                 await self._fits(held, listing, name, passed)
         except Refused as refused:
             self._soon(link.key)
-            return refusal(
-                refused.verdict, show=self.contract.terms.show, structured=listing.structured(name)
-            )  # fmt: skip
+            return refusal(refused.verdict, structured=listing.structured(name))
         if isinstance(passed, dict):
             return passed
         if passed.replayed:
