@@ -117,3 +117,50 @@ def test_what_was_withdrawn_waits_no_longer(duly: Duly, till: Till) -> None:
     assert duly("withdraw", "s1", name, "--by", "ana", *till.options).code == 0
     assert duly("pending", *till.options).code == 0
     assert duly("withdraw", "s1", name, "--by", "ana", *till.options).code == 4
+
+
+def test_a_running_gate_obeys_a_mode_from_another_process_and_what_ran_under_watch_counts(duly: Duly, here: Path) -> None:
+    contract, store = here / "caps.yaml", here / "caps.sqlite"
+    contract.write_text(
+        "duly: 1\ncontract: caps\ntools: {pay: {effect: write}, look: {effect: none}}\n"
+        "rules: [{at_most_total: {of: pay, field: n, limit: 10}, id: cap}, {at_most: {of: look, n: 1}, id: once}]\n"
+    )
+    options = ["--store", str(store), "--contract", str(contract), "--by", "ana"]
+    journal = open_journal(str(store))
+    gate = library.Gate.open(library.load(contract), journal, "s1")
+
+    def said(label: str, **payload: object) -> str:
+        try:
+            passed = gate.begin(label, payload)
+        except library.Refused as refused:
+            return refused.verdict.word
+        gate.settle(passed, {})
+        return f"ran, {passed.verdict.word}"
+
+    assert [said("pay", n=8), said("pay", n=5)] == ["ran, allowed", "violation"]
+    assert duly("mode", "s1", "shadow", *options).out == "taken\n"
+    assert [said("pay", n=5), said("look"), said("look")] == ["ran, violation", "ran, allowed", "ran, violation"]
+    assert duly("mode", "s1", "enforce", *options).code == 0
+    # 13 were spent, and of 10 nothing is left
+    assert [said("pay", n=1), said("look")] == ["violation", "violation"]
+    assert duly("mode", "s1", "shadow", "--rule", "once", *options).code == 0
+    assert [said("look"), said("pay", n=1)] == ["ran, allowed", "violation"]
+    assert duly("mode", "s1", "enforce", "--rule", "once", *options).code == 0
+    assert said("look") == "violation"
+    gate.leave()
+    records = list(journal.read("s1", 0))
+    # an order is recorded under the mode that it found
+    assert [record.mode for record in records if record.event.__struct_config__.tag == "ordered"] == [
+        "enforce", "shadow", "enforce", "enforce",
+    ]  # fmt: skip
+    assert [record.mode for record in records if record.verdict == "violation"] == [
+        "enforce", "shadow", "shadow", "enforce", "enforce", "enforce", "enforce",
+    ]  # fmt: skip
+    journal.close()
+    assert duly("replay", "--session", "s1", *options[:4]).code == 4
+
+
+def test_a_mode_for_a_rule_that_is_none_is_not_taken(duly: Duly, till: Till) -> None:
+    till.call("look", {})
+    said = duly("mode", "s1", "shadow", "--rule", "cap", *till.options, "--by", "ana")
+    assert (said.code, said.err) == (4, "finding: no rule `cap` (name a rule by its id)\n")

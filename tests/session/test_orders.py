@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from duly import Approval, Ordered, Session, Stand, Tool
+from duly import Approval, Gate, Ordered, Refused, Session, Stand, Tool, at_most
 from steps import call, held, why, words
 
 
@@ -93,3 +93,52 @@ def test_of_n_people_each_gives_a_standing_yes_of_his_own() -> None:
     assert words(session, write("1"), stand("1", "bo"), write("1"), write("2")) == [
         "needs_approval", "allowed", "allowed", "allowed",
     ]  # fmt: skip
+
+
+def modes(session: Session) -> tuple[Any, Any]:
+    return session.state.more.mode, session.state.more.modes
+
+
+def test_a_mode_is_ordered_for_the_session_or_for_one_rule() -> None:
+    session = held(at_most("a", 0, id="never"), at_most("b", 0))
+    assert words(session, Ordered("mode", by="ana", scope="shadow"), Ordered("mode", "never", "ana", scope="shadow")) == [
+        "allowed", "allowed",
+    ]  # fmt: skip
+    assert modes(session) == ("shadow", {"never": "shadow"})
+    verdict = session.step(call("a", "1"))
+    assert (verdict.word, [reason.rule for reason in verdict.noted]) == ("allowed", ["never"])
+    assert words(session, call("b", "2"), Ordered("mode", "never", "ana", payload={"mode": "enforce"}), call("a", "3")) == [
+        "violation", "allowed", "violation",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("target", "mode", "said"),
+    [
+        ("nevr", "shadow", "finding: no rule `nevr` (did you mean `never`?)"),
+        ("never", "watch", "finding: `watch` is no mode (a mode is `enforce` or `shadow`)"),
+        (None, None, "finding: `None` is no mode (a mode is `enforce` or `shadow`)"),
+    ],
+)
+def test_a_mode_that_is_none_and_a_rule_that_is_none_are_void(target: Any, mode: Any, said: str) -> None:
+    session = held(at_most("a", 0, id="never"))
+    assert session.step(Ordered("mode", target, "ana", scope=mode)).text() == said
+    assert modes(session) == (None, {})
+
+
+def test_the_mode_of_a_rule_outlives_a_snapshot_and_no_other_rule_takes_it() -> None:
+    session = held(at_most("a", 0, id="never"))
+    session.step(Ordered("mode", "never", "ana", scope="shadow"))
+    data = session.to_dict()
+    assert Session.from_dict(session.contract, data).step(call("a", "1")).word == "allowed"
+    assert data["more"]["modes"] == {"never": "shadow"}
+
+
+def test_each_entry_says_which_mode_was_in_force() -> None:
+    session = held(at_most("a", 0), mode="shadow")
+    gate = Gate(session)
+    gate.begin("a", {})
+    gate.step(Ordered("mode", by="ana", scope="enforce"))
+    with pytest.raises(Refused):
+        gate.begin("a", {})
+    assert [entry.mode for entry in session.journal] == ["shadow", "shadow", "enforce"]

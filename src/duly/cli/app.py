@@ -22,6 +22,7 @@ VERBS: Final = (
     (order.withdraw, "Take back what waits, or a standing yes."),
     (order.freeze, "Refuse every call that may change something."),
     (order.unfreeze, "Let such calls by again."),
+    (order.mode, "Let a session, or one rule of it, refuse or only watch."),
     (pending.settle, "Say what became of an uncertain call."),
     (log.log, "Print what happened in a session, and why."),
     (fmt.fmt, "Print contracts in canonical form."),

@@ -1,5 +1,6 @@
-"""`duly freeze`, `unfreeze`, `withdraw`: orders of people to a session."""
+"""`duly freeze`, `unfreeze`, `withdraw`, `mode`: orders of people to a session."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -7,6 +8,13 @@ import typer
 from .store import By, Held, Json, Store, answer, gate_of, opened, person
 
 Name = Annotated[str, typer.Argument(help="The session.", show_default=False)]
+
+
+class Which(StrEnum):
+    """A mode."""
+
+    enforce = "enforce"
+    shadow = "shadow"
 
 
 def freeze(session: Name, store: Store, contract: Held, by: By = None, json: Json = False) -> None:
@@ -54,8 +62,41 @@ def withdraw(
     _order("withdraw", session, store, contract, by, json, target=what)
 
 
+def mode(
+    session: Name,
+    which: Annotated[Which, typer.Argument(metavar="enforce|shadow", help="The mode.", show_default=False)],
+    store: Store,
+    contract: Held,
+    rule: Annotated[
+        str | None, typer.Option("--rule", help="Only for the rule of this id.", show_default=False)
+    ] = None,
+    by: By = None,
+    json: Json = False,
+) -> None:
+    """Says whether a session, or one of its rules, refuses from now on (enforce) or only watches (shadow).
+
+    The order goes before the contract's own mode and a gate's `--shadow`. A gate in another process obeys it from its
+    next decision on; what was used up under watch stays used up.
+
+    \b
+    Examples:
+      duly mode s-1 shadow --store desk.sqlite --contract desk.yaml --by ana
+      duly mode s-1 enforce --rule refunds --store desk.sqlite --contract desk.yaml
+
+    Exits with 4 if the order is not taken.
+    """
+    _order("mode", session, store, contract, by, json, target=rule, scope=which.value)
+
+
 def _order(
-    order: Any, session: str, store: str, contract: str, by: str | None, json: bool, target: str | None = None
+    order: Any,
+    session: str,
+    store: str,
+    contract: str,
+    by: str | None,
+    json: bool,
+    target: str | None = None,
+    scope: str | None = None,
 ) -> None:
     from duly.values.event import Ordered
 
@@ -64,6 +105,6 @@ def _order(
     held = contract_of(contract, json=json)
     with opened(store, json=json) as journal:
         gate = gate_of(journal, held, session)
-        verdict = gate.step(Ordered(order, target=target, by=person(by)))
+        verdict = gate.step(Ordered(order, target=target, by=person(by), scope=scope))
         gate.leave()
     raise answer(verdict, json=json)

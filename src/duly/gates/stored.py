@@ -219,8 +219,8 @@ class StoredSession(Session):
             state, index = after, index + 1
         self.store.append(self.name, records, expected=self._length)
         self.state, self._length = state, index
-        for one in taken:
-            self._keep(one.event, one.verdict)
+        for one, record in zip(taken, records, strict=True):
+            self._keep(one.event, one.verdict, record.mode)
         return taken
 
     def _found(self, state: State, event: Event) -> Event:
@@ -270,10 +270,10 @@ class StoredSession(Session):
             if record.status == "open" and record.call is not None and record.by not in (None, me()):
                 self._others[record.call] = str(record.by)
             if step.verdict is not None:
-                self._keep(step.record.event, step.verdict)
+                self._keep(record.event, step.verdict, record.mode)
 
-    def _keep(self, event: Event, verdict: Verdict) -> None:
-        self.journal.append(Entry(event, verdict))
+    def _keep(self, event: Event, verdict: Verdict, mode: str) -> None:
+        self.journal.append(Entry(event, verdict, mode))
 
     def _save(self, *, now: bool = False) -> None:
         if self._length - self._saved >= (1 if now else self.every):
@@ -322,7 +322,7 @@ class StoredSession(Session):
                 except JournalError:
                     return  # it moved nothing, and was refused
                 self._length += 1
-                self._keep(event, verdict)
+                self._keep(event, verdict, record.mode)
                 return
 
     def _refuse(self, event: Any, message: str) -> Verdict:

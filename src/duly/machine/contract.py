@@ -117,6 +117,8 @@ class Contract:
         self.timed = tuple(number for number, watch in enumerate(built.watches) if watch.timed)
         self.everywhere = built.everywhere
         self.budgets = tuple((number, watch) for number, watch in enumerate(built.watches) if isinstance(watch, Budget))
+        # what can be told to watch only, or to refuse: rules and budgets
+        self.modal = frozenset((*built.rules, *(watch.id for watch in built.watches)))
         # by protocol: the fewest calls from each state to an end
         self.paces = built.paces
         # the rules that write facts, by the numbers of their books

@@ -203,7 +203,8 @@ class More(Struct, frozen=True):
     before a sibling is judged. ``tally`` are refusals for the breaker, by act. ``found`` names the machines that have
     had a finding in this run. ``origin`` is the instant (seconds since 1970) of elapsed time 0. ``issued`` counts
     tickets; ``denied`` (label, mark of its arguments) and ``shut`` (approvals) are refused until the next turn;
-    ``past`` are the latest tickets that are open no more: call, ticket, and what became of it.
+    ``past`` are the latest tickets that are open no more: call, ticket, and what became of it. ``mode`` is the
+    session's where a person has ordered one, ``modes`` those of rules by their ids.
     """
 
     over: str | None = None
@@ -225,6 +226,7 @@ class More(Struct, frozen=True):
     denied: tuple[tuple[str, str], ...] = ()
     shut: frozenset[str] = frozenset()
     past: tuple[tuple[str, str, str], ...] = ()
+    modes: dict[str, str] = field(default_factory=dict)
 
 
 NOTHING: Final = More()

@@ -223,7 +223,9 @@ def named(said: Any) -> list[str]:
 def must_precede(make: Maker) -> Ask:
     first, then, scope = make.args["first"], make.args["then"], make.rule.scope
     if make.simple and isinstance(first, str) and isinstance(then, str):
-        return Needs(make.labels(then), Bit(make.labels(first), scope))
+        judged_labels, learnt = make.labels(then), make.labels(first)
+        if not judged_labels & learnt:  # what was refused and ran all the same teaches the rule nothing
+            return Needs(judged_labels, Bit(learnt, scope))
     judged = make.member(then, judged=True)
     return Precede(make.rule, _learnt(make, make.member(first), judged), judged)
 

@@ -13,7 +13,7 @@ from duly.values.plain import Malformed, read_json
 from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict, Violation
 
 from .batch import moved_on, put_back
-from .books import act_of, admitted, judged, noticed
+from .books import act_of, admitted, in_force, judged, noticed
 from .charge import stranded
 from .explain import Why
 from .move import bind, find, pick, place, remarked, touched
@@ -198,6 +198,7 @@ def _judged(
     """Asks every machine that the label touches, then moves those that said yes."""
     batch = event.batch
     more = state.more
+    whole, plan = plan, in_force(contract, more, plan)
     asks: Wanted = ()
     extra: list[Reason] = []
     if plan.asks:
@@ -267,8 +268,13 @@ def _judged(
             lost += ended
     if contract.paces and identity is not None:
         strands = stranded(contract, state, plan, cursors)
+        watching = [reason for reason in strands if more.modes.get(reason.rule) == "shadow"]
+        strands = [reason for reason in strands if reason not in watching]
+        noted += watching
         extra += strands
         bad = bad or bool(strands)
+    if plan is not whole:
+        noted += Why(contract, state, event, whole, args, visible=visible).watched(plan)
     if bad or shut:
         why = Why(contract, state, event, plan, args, faults or (), visible, shut, tuple(extra))
         if not happened:

@@ -9,7 +9,8 @@ from duly.machine.approvals import Asker
 from duly.machine.cells import put
 from duly.machine.contract import Contract
 from duly.machine.fuse import Fused
-from duly.machine.ir import NOTHING, Open, Plan, State
+from duly.machine.ir import NOTHING, More, Open, Plan, State
+from duly.machine.terms import Rule
 from duly.machine.watch.member import Act
 from duly.machine.watch.watch import Book, Owed, Refusal, Watch
 from duly.values.expr import UNSET
@@ -51,14 +52,33 @@ def judged(contract: Contract, state: State, plan: Plan, act: Act) -> Judged:
             continue
         if not watch.counts:
             shut += (number,)
-        rule = watch.rule
-        if rule.mode == "shadow":
+        if mode_of(state.more, watch.rule) == "shadow":
             noted.append(reason_of(watch, refusal, act.label, state))
         elif watch.id in contract.askers and refusal.excess and act.id is not None:
             asks.append(contract.askers[watch.id])
         else:
             refused.append(reason_of(watch, refusal, act.label, state))
     return refused, shut, noted, asks
+
+
+def mode_of(more: More, rule: Rule) -> str:
+    """The mode of a rule: the one that a person has ordered, else its own."""
+    return more.modes.get(rule.id, rule.mode) if more.modes else rule.mode
+
+
+def in_force(contract: Contract, more: More, plan: Plan) -> Plan:
+    """The plan without what rules ask that have been told to watch only; the plan itself where there are none."""
+    if not more.modes:
+        return plan
+    needs = tuple(need for need in plan.needs if more.modes.get(need[1]) != "shadow")
+    caps = tuple(cap for cap in plan.caps if more.modes.get(cap[2]) != "shadow")
+    if len(needs) == len(plan.needs) and len(caps) == len(plan.caps):
+        return plan
+    tightest: dict[int, int] = {}
+    for slot, limit, _ in caps:
+        tightest[slot] = min(limit, tightest.get(slot, limit))
+    want = sum(1 << bit for bit in {bit for bit, _ in needs})
+    return structs.replace(plan, needs=needs, caps=caps, want=want, limits=tuple(tightest.items()))
 
 
 def reason_of(watch: Watch, refusal: Refusal | Owed, label: str, state: State) -> Reason:
@@ -139,7 +159,7 @@ def breaches(
         refusal = watch.breach(state.books[number], act, result)
         if refusal is not None:
             reason = structs.replace(reason_of(watch, refusal, call.label, state), got=f"?{call.label}")
-            (noted if watch.rule.mode == "shadow" else found).append(reason)
+            (noted if mode_of(state.more, watch.rule) == "shadow" else found).append(reason)
     return found, noted
 
 
@@ -167,7 +187,7 @@ def lapsed(contract: Contract, state: State) -> tuple[State, list[Reason], list[
         after, late = watch.lapse(book, state.at)
         if after is not book:
             books = put(books, {number: after})
-        said = noted if watch.rule.mode == "shadow" else found
+        said = noted if mode_of(state.more, watch.rule) == "shadow" else found
         said += [reason_of(watch, owed, "elapsed", state) for owed in late]
     if books is not state.books:
         state = noticed(structs.replace(state, books=books), [*found, *noted])
@@ -189,7 +209,7 @@ def owed(contract: Contract, state: State, mode: str = "enforce") -> list[Reason
     return [
         reason_of(watch, each, "closed", state)
         for watch, book in zip(contract.watches, state.books, strict=True)
-        if watch.rule.mode == mode
+        if mode_of(state.more, watch.rule) == mode
         for each in watch.owed(book, known)
     ]
 

@@ -13,6 +13,7 @@ from duly.values.event import Charged, Opened
 from duly.values.plain import Malformed
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
+from .books import beside, mode_of, noticed
 from .settle import finding
 
 Answer = tuple[Verdict, State]
@@ -26,18 +27,20 @@ def charged(contract: Contract, state: State, event: Charged, happened: bool) ->
         amount = amount_of(value)
         if amount is None or amount < 0:
             raise Malformed(f"`{unit[:80]}` is charged no amount from 0")
-    reasons = []
+    reasons: list[Reason] = []
+    noted: list[Reason] = []
     for number, watch in contract.budgets:
         book, over = watch.charge(state.books[number], event.usage, event.id)
         state = _with(state, number, book)
-        reasons += [
+        said = noted if mode_of(state.more, watch.rule) == "shadow" else reasons
+        said += [
             Reason(
                 watch.id, "budget", f"more {unit} were used than the budget of {watch.limits[unit]:f}", got="charged",
                 help="acts that need it are refused", span=watch.rule.span,
             )
             for unit in over
         ]  # fmt: skip
-    return finding(state, reasons) if reasons else (ALLOWED, state)
+    return beside(*(finding(state, reasons) if reasons else (ALLOWED, noticed(state, noted))), [], noted)
 
 
 def opened(contract: Contract, state: State, event: Opened, happened: bool) -> Answer:

@@ -12,7 +12,7 @@ from duly.values.expr import UNSET, Guard, Literal, Register
 from duly.values.plain import write_json
 from duly.values.verdict import Legal, Reason, Repair
 
-from .books import facts
+from .books import facts, in_force, mode_of
 from .move import ended, find, span_of
 
 REMEMBERED = 4096
@@ -121,6 +121,21 @@ class Why(Struct, eq=False):
                            span=contract.rules[rule].span, severity=contract.rules[rule].severity)
                 )  # fmt: skip
         return [*reasons, *self.extra]
+
+    def watched(self, plan: Plan) -> list[Reason]:
+        """What rules would have said that watch only since a person told them to: those that ``plan`` has no more."""
+        whole = self.plan
+        assert whole is not None
+        needs = tuple(need for need in whole.needs if need not in plan.needs)
+        caps = tuple(cap for cap in whole.caps if cap not in plan.caps)
+        found = Why(
+            self.contract, self.state, self.event, structs.replace(whole, needs=needs, caps=caps, silent=()), self.args,
+            visible=self.visible,
+        ).reasons()
+        return [
+            structs.replace(reason, follow_on=True) if reason.rule in self.state.more.found else reason
+            for reason in found
+        ]
 
     def _unknown(self, label: str, got: str) -> Reason:
         contract = self.contract
@@ -240,6 +255,7 @@ def open_conditions(
     contract: Contract, state: State, plan: Plan, known: dict[str, Any] | None = None
 ) -> tuple[str, ...] | None:
     """The conditions under which an act is admitted in this state; None where it is refused for every payload."""
+    plan = in_force(contract, state.more, plan)
     if plan.silent or state.facts & plan.want != plan.want:
         return None
     if any(state.data[slot] >= limit for slot, limit in plan.limits):
@@ -248,7 +264,7 @@ def open_conditions(
         known = facts(contract, state)
     for number in plan.watches:
         watch = contract.watches[number]
-        holds = watch.rule.mode == "enforce" and watch.id not in contract.askers
+        holds = mode_of(state.more, watch.rule) == "enforce" and watch.id not in contract.askers
         if holds and watch.shut(state.books[number], plan.label, state.at, known):
             return None
     if state.more.shut and any(

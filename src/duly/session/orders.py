@@ -9,6 +9,7 @@ from duly.machine.contract import Contract
 from duly.machine.glob import inside, within
 from duly.machine.ir import Standing, State
 from duly.machine.terms import Stand
+from duly.values.errors import suggest
 from duly.values.event import Ordered
 from duly.values.verdict import ALLOWED, Verdict, Violation
 
@@ -20,7 +21,10 @@ Answer = tuple[Verdict, State]
 
 
 def ordered(contract: Contract, state: State, event: Ordered, happened: bool) -> Answer:
-    """Freeze, unfreeze, stand, withdraw, settle, mode. An order needs somebody who may give it."""
+    """Freeze, unfreeze, stand, withdraw, settle, mode (of the session, or of the rule that it names).
+
+    An order needs somebody who may give it.
+    """
     if not event.by:
         return void(f"the order `{event.order}` names nobody who gives it"), state
     if contract.asks and not any(asker.admits(event.by) for asker in contract.asks):
@@ -39,7 +43,13 @@ def ordered(contract: Contract, state: State, event: Ordered, happened: bool) ->
             mode = event.scope if event.scope is not None else (event.payload or {}).get("mode")
             if mode not in ("enforce", "shadow"):
                 return void(f"`{str(mode)[:40]}` is no mode", help="a mode is `enforce` or `shadow`"), state
-            return ALLOWED, structs.replace(state, more=structs.replace(more, mode=mode))
+            if event.target is None:
+                return ALLOWED, structs.replace(state, more=structs.replace(more, mode=mode))
+            if event.target not in contract.modal:
+                help = suggest(event.target, sorted(contract.modal)) or "name a rule by its id"
+                return void(f"no rule `{event.target[:80]}`", help=help), state
+            modes = {**more.modes, event.target: mode}
+            return ALLOWED, structs.replace(state, more=structs.replace(more, modes=modes))
         case "stand":
             return _stand(contract, state, event, event.by)
         case "withdraw":

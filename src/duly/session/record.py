@@ -18,10 +18,12 @@ from .settle import answered, keeps, outcome_of
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """One line of a session's record. ``event`` None marks a reset."""
+    """One line of a session's record: an event, what was said of it, and the mode that was in force (in ``shadow`` it
+    happened whatever the verdict). ``event`` None marks a reset."""
 
     event: Event | None
     verdict: Verdict | None
+    mode: str = "enforce"
 
 
 def looked_up(contract: Contract, state: State, entries: Sequence[Entry], event: Called | Returned) -> Event:

@@ -10,7 +10,7 @@ from duly.machine.contract import Contract
 from duly.machine.ir import Plan, Row, State
 from duly.values.verdict import Repair
 
-from .books import facts
+from .books import facts, in_force, mode_of
 from .explain import open_conditions
 from .move import find, place, turn
 
@@ -25,6 +25,7 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
 
     Steps are acts (`call x`), messages (`ask for x`), and the next turn or run where a count begins anew.
     """
+    plan = in_force(contract, state.more, plan)
     if state.more.over is not None or plan.silent or (plan.message and not plan.rows):
         return Repair("none")
     if any(state.data[slot] >= limit for slot, limit in plan.limits):
@@ -63,7 +64,7 @@ def _watched(contract: Contract, state: State, plan: Plan) -> tuple[str, ...] | 
     known = facts(contract, state)
     for number in plan.watches:
         watch, book = contract.watches[number], state.books[number]
-        if not watch.shut(book, plan.label, state.at, known) or watch.rule.mode == "shadow":
+        if not watch.shut(book, plan.label, state.at, known) or mode_of(state.more, watch.rule) == "shadow":
             continue
         if watch.id in contract.askers:
             steps.append(f"approval by {contract.askers[watch.id].shown()}")
@@ -113,6 +114,7 @@ def _steps(contract: Contract, state: State, point: Point) -> list[tuple[str, Po
     for label, plan in contract.acts.items():
         if plan.label != label or plan.silent or (plan.message and not plan.rows and not contract.says(label)):
             continue
+        plan = in_force(contract, state.more, plan)
         if facts & plan.want != plan.want or any(state.data[slot] >= limit for slot, limit in plan.limits):
             continue
         verb = "say" if plan.message else "call"

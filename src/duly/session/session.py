@@ -126,7 +126,7 @@ class Session:
             ):
                 event = self._looked_up(event)
             verdict, self.state = judge(self.contract, self.state, event, happened)
-            self.journal.append(Entry(event, verdict))
+            self.journal.append(Entry(event, verdict, "shadow") if happened else Entry(event, verdict))
         finally:
             lock.release()
         return verdict

@@ -1,7 +1,7 @@
 """A session on paper: O(state) in size, bound to the contract's digest, checked field by field when it comes back."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct, field, structs
@@ -100,6 +100,7 @@ class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     denied: list[tuple[str, str]] = field(default_factory=list)
     shut: list[str] = field(default_factory=list)
     past: list[tuple[str, str, str]] = field(default_factory=list)
+    modes: dict[str, Literal["enforce", "shadow"]] = field(default_factory=dict)
 
 
 class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -153,7 +154,7 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
             dict(more.tally), sorted(more.found), more.origin, more.mode,
             {key: _ticket(waits) for key, waits in more.parked.items() if waits.asks}, more.issued,
             [_stands(stands) for stands in more.standing], list(more.denied), sorted(more.shut),
-            list(more.past),
+            list(more.past), dict(more.modes),  # type: ignore[arg-type]
         ),
     )  # fmt: skip
     # by the ids of their rules, and only where something has happened
@@ -219,6 +220,7 @@ def _state(contract: Contract, saved: Saved) -> State:
         fresh={int(bit, 16): batch for bit, batch in more.fresh.items()},
         held=tuple(_held(held, value) for held in more.held),
         tally=dict(more.tally), found=frozenset(more.found), origin=more.origin, mode=more.mode,
+        modes=dict(more.modes),
     )  # fmt: skip
     calls: dict[str, Open] = {}
     for identity, call in saved.open.items():
@@ -301,6 +303,8 @@ def _check(contract: Contract, state: State) -> None:
     ][:1]
     if any(not 0 <= number < len(contract.watches) for call in state.open.values() for number in call.shut):
         wrong.append("a call that a rule refused which does not exist")
+    if state.more.modes.keys() - contract.modal:
+        wrong.append("the mode of a rule that does not exist")
     if state.at < 0 or state.at != state.at or state.serial < 0:
         wrong.append("a time that no session has")
     if wrong:
