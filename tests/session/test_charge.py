@@ -63,6 +63,15 @@ def test_an_act_after_which_no_end_could_be_reached_is_refused() -> None:
     assert words(session, Closed()) == ["allowed"]
 
 
+def test_a_sum_with_more_digits_than_any_amount_is_still_used_up() -> None:
+    session = under(usd=5)
+    for usage in ("1" * 500, "0." + "0" * 500 + "1", 10**599):
+        session.step(Charged({"usd": usage}))
+        assert words(session, call("a", "1")) == ["violation"]
+    session = Session.from_dict(session.contract, session.to_dict())
+    assert words(session, Charged({"usd": 1}), call("a", "1")) == ["violation", "violation"]
+
+
 def test_all_is_lent_or_nothing_is() -> None:
     session = held(tools=TOOLS, budget=(Budget({"calls": 3, "usd": 1}),))
     assert words(session, Opened("kid", budget={"calls": 2, "usd": 2})) == ["violation"]

@@ -1,4 +1,6 @@
-"""Globs: `*` stands for any characters of one step of a path, `**` for any number of whole steps."""
+"""Globs: `*` stands for any characters of one step of a path (but not for none), `**` for any number of whole steps."""
+
+import re
 
 
 def fits(glob: str, name: str) -> bool:
@@ -8,9 +10,10 @@ def fits(glob: str, name: str) -> bool:
 
 
 def inside(glob: str, value: str) -> bool:
-    """Whether a glob, which may hold `**`, matches a whole text; a path that goes up with `..` is inside of nothing."""
+    """Whether a glob, which may hold `**`, matches a whole text; a path that goes up with `..` is inside of nothing,
+    however it is written: with backslashes, or as the escapes that a URL has for these characters."""
     steps, parts = glob.split("/"), value.split("/")
-    if ".." in parts or ("\\" in value and ".." in value.replace("\\", "/").split("/")):
+    if ".." in _written_out(value).split("/"):
         return False
     # the numbers of parts that the steps so far can have taken
     reach = {0}
@@ -35,16 +38,29 @@ def within(narrow: str, wide: str) -> bool:
         return inside(wide, "/".join(steps))
     before, behind = steps[: stars[0]], steps[stars[0] + 1 :]
     longest = len(wide.split("/")) + 1
-    return all(inside(wide, "/".join([*before, *[_ANY] * count, *behind])) for count in range(longest + 1))
+    return all(
+        inside(wide, "/".join([*before, *[each] * count, *behind]))
+        for count in range(longest + 1)
+        for each in (_ANY, "")
+    )
 
 
 _ANY = "\0"
+
+
+def _written_out(value: str) -> str:
+    if "%" in value:
+        value = re.sub(r"%(2e|2f|5c)", lambda found: chr(int(found[1], 16)), value, flags=re.IGNORECASE)
+    return value.replace("\\", "/")
 
 
 def _step(step: str, part: str) -> bool:
     pieces = step.split("*")
     if len(pieces) == 1:
         return part == step
+    if part in ("", "."):
+        # no step at all: `/srv/` and `/srv/.` are `/srv`, which `/srv/*` does not speak of
+        return False
     first, *middle, last = pieces
     at, end = len(first), len(part) - len(last)
     if at > end or not part.startswith(first) or not part.endswith(last):

@@ -73,9 +73,7 @@ def _stand(contract: Contract, state: State, event: Ordered, by: str) -> Answer:
     if wrong is not None:
         return wrong, state
     mine = [asker for asker in asks if asker.admits(by)]
-    if any(asker.approval.stand == "none" for asker in mine):
-        return void(f"there is no standing yes for `{waits.label}`", help="say yes to each act"), state
-    scope = _scope(event.scope, mine)
+    scope = wide(event.scope, mine)
     if isinstance(scope, Violation):
         return scope, state
     args = waits.runs
@@ -93,8 +91,10 @@ def _stand(contract: Contract, state: State, event: Ordered, by: str) -> Answer:
     return ALLOWED, state if by in waits.yes else said_yes(state, key, waits, by, asks)
 
 
-def _scope(scope: Any, asks: list[Asker]) -> dict[str, str] | Violation:
+def wide(scope: Any, asks: list[Asker]) -> dict[str, str] | Violation:
     """The arguments that may vary, each with its glob, where every approval lets them vary that far."""
+    if any(asker.approval.stand == "none" for asker in asks):
+        return void("there is no standing yes for such an act", help="say yes to each act")
     if scope is None or scope == {} or scope == "exact":
         return {}
     offers = [asker.approval.stand.within if isinstance(asker.approval.stand, Stand) else {} for asker in asks]

@@ -9,11 +9,13 @@ from msgspec import Struct, field, structs
 from duly.machine.cells import cells
 from duly.machine.contract import Contract
 from duly.machine.ir import EMPTY, NOTHING, Held, More, Open, Parked, Standing, State, Waiting
-from duly.machine.watch.watch import Watch
+from duly.machine.watch.watch import Natural, Watch
 from duly.values.errors import Diagnostic, DulyError, fault
 from duly.values.expr import UNSET, normal
-from duly.values.plain import Malformed, read_json, write_json, write_sorted
+from duly.values.plain import Malformed, plain, read_json, write_json, write_sorted
+from duly.values.verdict import Violation
 
+from .orders import wide
 from .park import granted
 
 FORMAT = 1
@@ -84,18 +86,18 @@ class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     frozen: bool = False
     turn: str | None = None
     run: str | None = None
-    turns: int = 0
-    runs: int = 0
+    turns: Natural = 0
+    runs: Natural = 0
     parked: dict[str, tuple[str, str, str, str]] = field(default_factory=dict)
     waiting: list[SavedWaiting] = field(default_factory=list)
     fresh: dict[str, str] = field(default_factory=dict)
     held: list[SavedHeld] = field(default_factory=list)
-    tally: dict[str, int] = field(default_factory=dict)
+    tally: dict[str, Natural] = field(default_factory=dict)
     found: list[str] = field(default_factory=list)
     origin: float | None = None
     mode: str | None = None
     tickets: dict[str, SavedTicket] = field(default_factory=dict)
-    issued: int = 0
+    issued: Natural = 0
     standing: list[SavedStanding] = field(default_factory=list)
     denied: list[tuple[str, str]] = field(default_factory=list)
     shut: list[str] = field(default_factory=list)
@@ -174,9 +176,11 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
 def restore(contract: Contract, data: Any) -> State:
     """The state that a snapshot holds; raises DulyError where it is none, or belongs to another contract."""
     try:
+        # what is no plain value has no sum, either
+        data = plain(data)
         saved = msgspec.convert(data, Saved)
         whole = saved.duly != FORMAT or saved.sum == _sum({key: data[key] for key in data if key != "sum"})
-    except (msgspec.ValidationError, TypeError) as error:
+    except (msgspec.ValidationError, Malformed) as error:
         raise fault("snapshot", f"not a snapshot: {str(error).lower()}", help="give what `to_dict` returned") from None
     if saved.duly != FORMAT:
         raise fault(
@@ -287,9 +291,14 @@ def _check(contract: Contract, state: State) -> None:
             asks = tuple(contract.askers[id] for id in waits.asks)
             if waits.granted and not (asks and granted(asks, waits.yes)):
                 wrong.append("a yes that nobody gave who may")
+            if waits.agent is not None and waits.agent in waits.yes:
+                wrong.append("a yes of the one who asked")
         for stands in state.more.standing:
-            if not any(contract.askers[id].admits(stands.by) for id in stands.asks):
+            mine = [contract.askers[id] for id in stands.asks]
+            if not mine or not all(asker.admits(stands.by) for asker in mine):
                 wrong.append("a yes that nobody gave who may")
+            elif isinstance(wide(stands.within, mine), Violation):
+                wrong.append("a standing yes that is wider than the contract lets one be")
     shown = [value for waits in state.more.parked.values() if waits.asks for value in (waits.args, waits.runs)]
     if any(type(args) is not dict for args in (*shown, *(stands.args for stands in state.more.standing))):
         wrong.append("arguments that are no object")

@@ -1,7 +1,7 @@
 """Sums of amounts: exact decimals, kept per unit, given back by the act that the rule names."""
 
 from decimal import Context, Decimal, InvalidOperation
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypedDict
 
 from msgspec import Struct
 
@@ -41,6 +41,11 @@ def amount_of(value: Any) -> Decimal | None:
         return None
 
 
+def is_sum(text: str) -> bool:
+    """Whether a text is a sum of amounts from 0 as books write them; it may have more digits than one amount."""
+    return len(text) <= EXACT.prec and not text.startswith("-") and _plain(text)
+
+
 def _plain(text: str) -> bool:
     body = text.removeprefix("-")
     return body.replace(".", "", 1).isdecimal() and body.isascii() and body[:1] != "." and body[-1:] != "."
@@ -52,6 +57,11 @@ def _bounded(value: Decimal) -> Decimal | None:
     digits = value.as_tuple()
     exponent = digits.exponent
     return value if isinstance(exponent, int) and abs(exponent) + len(digits.digits) <= DIGITS else None
+
+
+class SumBook(TypedDict):
+    total: dict[str, Any]
+    open: dict[str, Any]
 
 
 class AtMostTotal(Watch):
@@ -66,6 +76,7 @@ class AtMostTotal(Watch):
 
     counts = True
     start: ClassVar[Book] = {"total": {}, "open": {}}
+    shape: ClassVar[Any] = SumBook
 
     def __init__(
         self,
@@ -226,7 +237,9 @@ class AtMostTotal(Watch):
                 return False
         entries = [*book["open"].values(), *book.get("past", {}).values()]
         amounts = [*book["total"].values(), *(entry[1] for entry in entries)]
-        return all(type(value) in (int, float, Decimal) and Decimal(value).is_finite() for value in amounts)
+        return all(type(entry[2]) is bool for entry in book["open"].values()) and all(
+            type(value) in (int, float, Decimal) and Decimal(value).is_finite() and value >= 0 for value in amounts
+        )
 
     def thaw(self, book: Book) -> Book:
         thawed = {

@@ -5,10 +5,10 @@ aside, and when the child has ended, what it has not used comes back: nothing is
 """
 
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from ..terms import Rule
-from .amount import EXACT, amount_of
+from .amount import EXACT, amount_of, is_sum
 from .member import Act, Member
 from .watch import Book, Facts, Refusal, Watch, unsure
 
@@ -16,11 +16,18 @@ CALLS = "calls"
 """The unit of which each call takes one when it is admitted."""
 
 
+class BudgetBook(TypedDict):
+    used: dict[str, str]
+    open: list[str]
+    lent: dict[str, dict[str, str]]
+
+
 class Budget(Watch):
     """``limits`` by unit, over the calls of ``of`` (None: all of them)."""
 
     counts = True
     start: ClassVar[Book] = {"used": {}, "open": [], "lent": {}}
+    shape: ClassVar[Any] = BudgetBook
 
     def __init__(self, rule: Rule, of: Member | None, limits: dict[str, Decimal], without: frozenset[str]) -> None:
         super().__init__(rule, *([of] if of is not None else []))
@@ -34,11 +41,11 @@ class Budget(Watch):
 
     def left(self, book: Book, unit: str) -> Decimal:
         """What is left of one unit, calls that have not ended and what was lent taken off."""
-        taken = amount_of(book["used"].get(unit, 0)) or Decimal(0)
+        taken = Decimal(book["used"].get(unit, 0))
         if unit == CALLS:
-            taken += len(book["open"])
+            taken = EXACT.add(taken, Decimal(len(book["open"])))
         for lent in book["lent"].values():
-            taken = EXACT.add(taken, amount_of(lent.get(unit, 0)) or Decimal(0))
+            taken = EXACT.add(taken, Decimal(lent.get(unit, 0)))
         return EXACT.subtract(self.limits[unit], taken)
 
     def refuse(self, book: Book, act: Act) -> Refusal | None:
@@ -77,7 +84,8 @@ class Budget(Watch):
         for unit, value in usage.items():
             amount = amount_of(value)
             if unit in self.limits and amount is not None:
-                used[unit] = f"{EXACT.add(amount_of(used.get(unit, 0)) or Decimal(0), amount):f}"
+                # a sum may have more digits than any amount, and is never held to what an amount may have
+                used[unit] = f"{EXACT.add(Decimal(used.get(unit, 0)), amount):f}"
         return {**book, "used": used}
 
     def charge(self, book: Book, usage: dict[str, Any], child: str | None) -> tuple[Book, list[str]]:
@@ -100,6 +108,12 @@ class Budget(Watch):
                 return book, f"`{child}` asks for {amount:f} {unit}, and {self.left(book, unit):f} are left"
         lent = {unit: f"{amount:f}" for unit, amount in mine.items() if amount is not None}
         return {**book, "lent": {**book["lent"], child: lent}}, ""
+
+    def fits(self, book: Book) -> bool:
+        if not super().fits(book):
+            return False
+        sums = [*book["used"].values(), *(amount for lent in book["lent"].values() for amount in lent.values())]
+        return all(is_sum(text) for text in sums)
 
     def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         if label in self.without or (self.of is not None and self.of.labels.get(label) != ()):

@@ -120,7 +120,8 @@ class Collects(Teacher):
         cells = book.get("cells", {})
         return type(cells) is dict and all(
             type(cell) is dict
-            and type(cell.get("value")) in (list, type(None))
+            and "value" in cell
+            and type(cell["value"]) in (list, type(None))
             and type(cell.get("before")) in (list, type(None))
             and type(cell.get("apart", {})) is dict
             and all(type(items) is list for items in cell.get("apart", {}).values())

@@ -1,18 +1,38 @@
 """Rules that count: how many at most, how many at least, how often the same."""
 
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypedDict
 
 from duly.values.expr import UNSET, normal
 from duly.values.plain import write_sorted
 
 from ..terms import Rule
 from .member import Act, Field, Member, at
-from .watch import Book, Facts, Owed, Refusal, Watch, earlier, natural, no_limit, seen, unsure, whole
+from .watch import (
+    Batch,
+    Book,
+    Call,
+    Facts,
+    Natural,
+    Owed,
+    Refusal,
+    Watch,
+    earlier,
+    natural,
+    no_limit,
+    seen,
+    unsure,
+    whole,
+)
 
 MOST: Final = 1000
 """Acts in a row that are remembered where only a fact says how many may be equal."""
 Weight = int | Field
 """What one act counts: a number, or a field that holds one, or a list that weighs its length."""
+
+
+class AtMostBook(TypedDict):
+    n: Natural
+    open: dict[str, Natural]
 
 
 class AtMost(Watch):
@@ -23,6 +43,7 @@ class AtMost(Watch):
 
     counts = True
     start: ClassVar[Book] = {"n": 0, "open": {}}
+    shape: ClassVar[Any] = AtMostBook
 
     def __init__(self, rule: Rule, of: Member, n: int | str, weigh: dict[str, Weight], *, each: bool = False) -> None:
         super().__init__(rule, of)
@@ -98,10 +119,16 @@ class AtMost(Watch):
         return limit is None or (0 if self.each else book["n"]) + least > limit
 
 
+class AtLeastBook(TypedDict):
+    n: Natural
+    batches: list[Batch]
+
+
 class AtLeast(Watch):
     """``n`` successes before the end; with ``before``, acts of that are refused while they are owed."""
 
     start: ClassVar[Book] = {"n": 0, "batches": []}
+    shape: ClassVar[Any] = AtLeastBook
 
     def __init__(self, rule: Rule, of: Member, n: int | str, before: Member | None = None) -> None:
         super().__init__(rule, of, *([before] if before is not None else []))
@@ -146,11 +173,16 @@ class AtLeast(Watch):
         return tuple(sorted(self.of.labels)) if owing else ()
 
 
+class NoRepeatBook(TypedDict):
+    row: list[tuple[Call, str]]
+
+
 class NoRepeat(Watch):
     """The (``n`` + 1)-th equal act in a row is refused; a row is broken by any other act of ``of``."""
 
     counts = True
     start: ClassVar[Book] = {"row": []}
+    shape: ClassVar[Any] = NoRepeatBook
 
     def __init__(self, rule: Rule, of: Member, n: int | str) -> None:
         super().__init__(rule, of)

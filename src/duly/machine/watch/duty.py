@@ -4,11 +4,11 @@ A duty begins when its act is admitted, goes if that is given back, and is paid 
 One that was not paid in time is found once, and then no longer owed.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypedDict
 
 from ..terms import Rule
 from .member import Act, Member
-from .watch import Book, Facts, Owed, Refusal, Watch, unsure
+from .watch import Book, Call, Facts, Owed, Refusal, Seconds, Watch, unsure
 
 
 class Follow(Watch):
@@ -36,12 +36,17 @@ class Follow(Watch):
         return book if due == book["due"] else {"due": due}
 
 
+class ActsBook(TypedDict):
+    due: list[tuple[Call, list[tuple[Call, Literal["no", "pays", "paid"]]]]]
+
+
 class FollowWithinActs(Follow):
     """A ``by`` must be among the next ``acts`` admitted acts; others that leave no room for it are refused.
 
     A duty is [id, row]; the row holds the acts since as [id (None: ended), "no", "pays" or "paid"].
     """
 
+    shape: ClassVar[Any] = ActsBook
     everywhere = True
 
     def __init__(self, rule: Rule, of: Member, by: Member, acts: int) -> None:
@@ -112,11 +117,17 @@ class FollowWithinActs(Follow):
         return tuple(sorted(self.by.labels))
 
 
+class TimeBook(TypedDict):
+    due: list[tuple[Call, Seconds, list[str]]]
+
+
 class FollowWithinTime(Follow):
     """A ``by`` must succeed that is admitted within ``seconds``.
 
     A duty is [id, when it ends, calls of ``by`` that were admitted in time].
     """
+
+    shape: ClassVar[Any] = TimeBook
 
     def __init__(self, rule: Rule, of: Member, by: Member, seconds: float) -> None:
         super().__init__(rule, of, by)

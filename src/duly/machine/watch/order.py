@@ -1,17 +1,23 @@
 """Rules about order: what must come before, what may not come after, what must be near."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from ..terms import Rule
 from .member import Act, Member
-from .watch import Book, Facts, Refusal, Watch, earlier, seen, unsure
-from .won import Row, ended, ending, gained, lost, open_to, sure, thawed
+from .watch import Batch, Book, Call, Facts, Natural, Refusal, Watch, earlier, seen, unsure
+from .won import Row, WonBook, ended, ending, gained, lost, open_to, sure, thawed
+
+
+class PrecedeBook(TypedDict):
+    won: list[Batch]
+    open: dict[str, Batch]
 
 
 class Precede(Watch):
     """``then`` needs an earlier success of ``first`` (with ``on: called``: an earlier admission)."""
 
     start: ClassVar[Book] = {"won": [], "open": {}}
+    shape: ClassVar[Any] = PrecedeBook
 
     def __init__(self, rule: Rule, first: Member, then: Member) -> None:
         super().__init__(rule, first, then)
@@ -58,10 +64,16 @@ class Precede(Watch):
         return tuple(sorted(self.first.labels)) if not book["won"] and label in self.then.labels else ()
 
 
+class NeverAfterBook(TypedDict):
+    done: bool
+    open: list[str]
+
+
 class NeverAfter(Watch):
     """``never`` is refused once an ``after`` was admitted earlier (with ``on: returned``: once one succeeded)."""
 
     start: ClassVar[Book] = {"done": False, "open": []}
+    shape: ClassVar[Any] = NeverAfterBook
 
     def __init__(self, rule: Rule, never: Member, after: Member) -> None:
         super().__init__(rule, never, after)
@@ -97,10 +109,16 @@ class NeverAfter(Watch):
         return self.never.labels.get(label) == () and bool(book["done"] or book["open"])
 
 
+class ExclusiveBook(TypedDict):
+    done: list[Natural]
+    open: dict[str, Natural]
+
+
 class Exclusive(Watch):
     """Of several members, only one may occur; a call that is two of them never may."""
 
     start: ClassVar[Book] = {"done": [], "open": {}}
+    shape: ClassVar[Any] = ExclusiveBook
 
     def __init__(self, rule: Rule, *members: Member) -> None:
         super().__init__(rule, *members)
@@ -150,10 +168,19 @@ class Exclusive(Watch):
     def _done(self, book: Book, member: int) -> Book:
         return book if member in book["done"] else {**book, "done": sorted([*book["done"], member])}
 
+    def fits(self, book: Book) -> bool:
+        return super().fits(book) and all(
+            member < len(self.members) for member in (*book["done"], *book["open"].values())
+        )
+
     def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         mine = [number for number, member in enumerate(self.members) if member.labels.get(label) == ()]
         taken = {*book["done"], *book["open"].values()}
         return len(mine) > 1 or (len(mine) == 1 and bool(taken - {*mine}))
+
+
+class AdjacentBook(TypedDict):
+    row: list[tuple[Call, bool, Batch, bool]]
 
 
 class Adjacent(Watch):
@@ -163,6 +190,7 @@ class Adjacent(Watch):
     """
 
     start: ClassVar[Book] = {"row": []}
+    shape: ClassVar[Any] = AdjacentBook
     everywhere = True
 
     def __init__(self, rule: Rule, first: Member, then: Member) -> None:
@@ -224,6 +252,7 @@ class Between(Watch):
     """``of`` is refused outside a success of ``begin`` and the next admitted ``finish``."""
 
     start: ClassVar[Book] = {"won": []}
+    shape: ClassVar[Any] = WonBook
 
     def __init__(self, rule: Rule, of: Member, begin: Member, finish: Member) -> None:
         super().__init__(rule, of, begin, finish)

@@ -1,11 +1,16 @@
 """Rules about time: windows, rests, freshness. All intervals are half open: at their end they are over."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from ..terms import Rule
 from .member import Act, Member
-from .watch import Book, Facts, Refusal, Watch, no_limit, unsure, whole
-from .won import Row, ended, ending, gained, lost, open_to, sure, thawed
+from .watch import Book, Facts, Refusal, Seconds, Watch, no_limit, unsure, whole
+from .won import Row, WonBook, ended, ending, gained, lost, open_to, sure, thawed
+
+
+class RateBook(TypedDict):
+    at: list[Seconds]
+    open: dict[str, Seconds]
 
 
 class Rate(Watch):
@@ -13,6 +18,7 @@ class Rate(Watch):
 
     counts = True
     start: ClassVar[Book] = {"at": [], "open": {}}
+    shape: ClassVar[Any] = RateBook
 
     def __init__(self, rule: Rule, of: Member, n: int | str, per: float) -> None:
         super().__init__(rule, of)
@@ -84,6 +90,7 @@ class Within(Watch):
     """``of`` is refused later than ``t`` seconds after the last success of ``after``."""
 
     start: ClassVar[Book] = {"won": []}
+    shape: ClassVar[Any] = WonBook
 
     def __init__(self, rule: Rule, of: Member, after: Member, t: float) -> None:
         super().__init__(rule, of, after)
@@ -131,6 +138,7 @@ class Fresh(Watch):
     """``then`` needs a success of ``of`` within ``lasts`` seconds, and no ``until`` admitted since."""
 
     start: ClassVar[Book] = {"won": []}
+    shape: ClassVar[Any] = WonBook
 
     def __init__(self, rule: Rule, of: Member, then: Member, lasts: float | None, until: Member | None) -> None:
         super().__init__(rule, of, then, *([until] if until is not None else []))

@@ -5,15 +5,20 @@ happened is taken back. So a book holds what is sure, and under the ids of open 
 """
 
 from decimal import Decimal
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct, ValidationError, convert
 
 from ..terms import Rule
 from .member import Act, Member
 
 Book = Any
 Facts = dict[str, Any]
+Natural = Annotated[int, Meta(ge=0)]
+Seconds = Annotated[float, Meta(ge=0)]
+Batch = str | None
+Call = str | None
+"""The id of a call that may still be taken back, None where nothing takes it back any more."""
 DIGITS: Final = 300
 """Digits of the longest number that counts."""
 
@@ -43,12 +48,14 @@ class Watch:
     """One rule over the acts and successes of ``labels``; ``everywhere`` says that it looks at every act.
 
     ``timed`` says that time alone changes its book; ``counts`` that it takes in whatever ran, also what it refused.
+    ``shape`` is the type of its books, to which those that come from outside are held.
     """
 
     timed = False
     counts = False
     everywhere = False
     start: ClassVar[Book] = {}
+    shape: ClassVar[Any] = dict[str, Any]
 
     def __init__(self, rule: Rule, *members: Member) -> None:
         self.rule = rule
@@ -94,11 +101,11 @@ class Watch:
 
     def fits(self, book: Book) -> bool:
         """Whether a value that comes from outside can be a book of this rule."""
-        return type(book) is dict and all(
-            name in book and type(book[name]) is type(value)
-            for name, value in self.start.items()
-            if value is not None and type(value) is not bool
-        )
+        try:
+            convert(book, self.shape)
+        except ValidationError:
+            return False
+        return True
 
     def thaw(self, book: Book) -> Book:
         """A book that comes from paper, where times are exact decimals, as this rule keeps it."""

@@ -4,11 +4,16 @@ A row holds [batch, when, ids of open calls that would end it, id]; the id is th
 back, None where the success is sure. Of two, the later is ended by less and is younger, so a row stays short.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 from .member import Act
+from .watch import Batch, Call, Seconds
 
 Row = list[list[Any]]
+
+
+class WonBook(TypedDict):
+    won: list[tuple[Batch, Seconds, list[str], Call]]
 
 
 def gained(row: Row, act: Act, *, sure: bool = True) -> Row:
