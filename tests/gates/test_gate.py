@@ -4,7 +4,7 @@ import pytest
 
 from duly import Allowed, DulyError, Gate, LabelRule, Ordered, Refused, Session, Tool, at_most, must_precede
 from duly.gates.gate import batch
-from duly.values.event import Called
+from duly.values.event import Called, Event
 from steps import held, why
 
 
@@ -163,3 +163,15 @@ def test_what_the_agent_says_is_named_by_its_own_labels() -> None:
     with pytest.raises(Refused):
         gate.say("one more offer")
     assert Gate(session, mode="shadow").say("one more offer").word == "violation"
+
+
+def test_an_action_that_changes_what_it_is_shown_changes_nothing_that_was_judged() -> None:
+    session = held(tools=["send"])
+
+    def change(event: Event, verdict: object) -> None:
+        if isinstance(event, Called) and event.payload is not None:
+            event.payload["to"].append("eve")
+
+    gate = Gate(session, actions=[change])
+    passed = gate.begin("send", {"to": ["ana"]})
+    assert passed.payload == session.state.open[passed.id].args == {"to": ["ana"]}

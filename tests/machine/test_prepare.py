@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from duly import DulyError, Tool
+from duly import Approval, Contract, DulyError, Gate, Ordered, Refused, Session, Tool
 from duly.machine.prepare import Preparer
 
 
@@ -48,11 +48,38 @@ def test_what_is_no_path_is_a_fault(path: Any, fault: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "clamped"),
-    [(100, 50), (-1, 0), (7, 7), (Decimal("50.01"), 50), ("100", "100"), (True, True), (None, None)],
+    [(100, 50), (-1, 0), (7, 7), (Decimal("50.01"), 50), (Decimal("1E+999999"), 50), (None, None)],
 )
-def test_numbers_are_clamped_and_other_kinds_left_alone(value: Any, clamped: Any) -> None:
+def test_numbers_are_clamped_and_nothing_is_left_alone(value: Any, clamped: Any) -> None:
     ready, faults = prepared({"n": value}, clamp={"n": {"min": 0, "max": 50}})
     assert (ready, faults) == ({"n": clamped}, [])
+
+
+@pytest.mark.parametrize("value", ["100", True, [100], {"n": 100}])
+def test_what_is_bounded_and_is_no_number_is_a_fault(value: Any) -> None:
+    faults = [("clamp", "`n`: what is bounded is a number")]
+    assert prepared({"n": value}, clamp={"n": {"max": 50}}) == ({"n": value}, faults)
+
+
+def test_a_tool_that_changes_its_arguments_changes_neither_the_defaults_nor_what_was_agreed_to() -> None:
+    tool = Tool("send", schema={"properties": {"to": {"default": ["ana"]}, "cc": {}}})
+    session = Session(Contract(Approval("send", by=("bo",)), tools=[tool]))
+    gate = Gate.of(session)
+    for _ in range(2):
+        with pytest.raises(Refused) as caught:
+            gate.begin("send", {"cc": [1]}, id="c1")
+        ticket = caught.value.verdict.ticket  # type: ignore[union-attr]
+        assert gate.step(Ordered("stand", target=ticket, by="bo"))
+        for id in ("c1", "c2"):
+            passed = gate.begin("send", {"cc": [1]}, id=id)
+            assert passed.payload == {"cc": [1], "to": ["ana"]}
+            passed.payload["to"].append("eve")
+            passed.payload["cc"].append(2)
+            assert session.state.open[id].args == {"cc": [1], "to": ["ana"]}
+            gate.settle(passed, {})
+        with pytest.raises(Refused):
+            gate.begin("send", {"cc": [1, 2], "to": ["ana", "eve"]})
+        assert gate.step(Ordered("withdraw", target="send", by="bo"))
 
 
 def test_defaults_are_filled_before_the_schema_is_asked_and_the_original_is_kept() -> None:
@@ -68,6 +95,8 @@ def test_defaults_are_filled_before_the_schema_is_asked_and_the_original_is_kept
         ({"n": 100}, True),
         ({"n": Decimal("99.5")}, True),
         ({"n": 101}, False),
+        ({"n": Decimal("100.00000000000000000001")}, False),
+        ({"n": 100.00000000000001}, False),
         ({"n": Decimal("1E+999")}, False),
         ({"n": Decimal("1E+999999999")}, False),
         ({"n": Decimal("-1E+999999999")}, True),

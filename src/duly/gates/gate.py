@@ -19,6 +19,7 @@ from duly.session.refuse import malformed
 from duly.session.session import Session
 from duly.values.errors import Refused, fault
 from duly.values.event import Called, Closed, Event, Failed, Received, Returned, Sent
+from duly.values.plain import own
 from duly.values.verdict import Allowed, Reason, Refusal, Unrecognized, Verdict, Violation
 
 from .asking import Asking, Job, room, surely, until
@@ -328,7 +329,7 @@ class Gate:
     def _act(self, taken: Taken) -> None:
         for action in self._actions:
             try:
-                action(taken.event, taken.verdict)
+                action(_shown(taken.event), taken.verdict)
             except Exception as error:
                 name = str(getattr(action, "__name__", "action"))
                 message = f"the action `{name}` failed: {type(error).__name__}: {str(error)[:200]}"
@@ -350,17 +351,23 @@ class Gate:
             _INSIDE.reset(token)
 
 
+def _shown(event: Event) -> Event:
+    """The event with a payload of its own, for those who may change what they are shown."""
+    payload = getattr(event, "payload", None)
+    return event if payload is None else structs.replace(event, payload=own(payload))
+
+
 def _passed(taken: Taken) -> Pass:
     """The pass of a call that may run; raises ``duly.Refused``."""
     event: Any = taken.event
     payload = event.payload if isinstance(event.payload, dict) else {}
     verdict = taken.verdict
     if isinstance(verdict, Allowed):
-        ready = verdict.payload if verdict.payload is not None else payload
+        ready = verdict.payload if verdict.ready is not None else own(payload)
         return Pass(verdict.id or event.id or "", event.label, ready, verdict, verdict.recorded, verdict.replayed)
     if not taken.happened:
         raise Refused(verdict)
-    return Pass(event.id or "", event.label, payload, verdict)
+    return Pass(event.id or "", event.label, own(payload), verdict)
 
 
 @contextmanager

@@ -8,12 +8,11 @@ from typing import Any, Final
 
 from duly.values.errors import Diagnostic, DulyError
 from duly.values.expr import exact, kind
-from duly.values.plain import DEPTH
+from duly.values.plain import DEPTH, own
 
 from .terms import Tool
 
 SHOWN: Final = 8
-DIGITS: Final = 300
 
 
 class Preparer:
@@ -35,10 +34,14 @@ class Preparer:
         wrong: list[tuple[str, str]] = []
         ready = dict(args)
         for name, value in self._defaults.items():
-            ready.setdefault(name, value)
+            if name not in ready:
+                ready[name] = own(value)
         for name, bounds in self.tool.clamp.items():
-            if name in ready:
+            if kind(ready.get(name)) == "number":
                 ready[name] = _clamped(ready[name], bounds)
+            elif ready.get(name) is not None:
+                # a text such as "1000" would run unbounded
+                wrong.append(("clamp", f"`{name}`: what is bounded is a number"))
         for name, base in self.tool.paths.items():
             if name in ready:
                 ready[name], fault = _path(ready[name], base)
@@ -50,7 +53,7 @@ class Preparer:
 
     def _misfits(self, args: dict[str, Any]) -> list[str]:
         found = []
-        for error in self._validator.iter_errors(_floats(args)):  # type: ignore[union-attr]
+        for error in self._validator.iter_errors(_decimals(args)):  # type: ignore[union-attr]
             place = ".".join(str(step) for step in error.instance_path)
             found.append(f"`{place}`: {error.message[:160]}" if place else error.message[:160])
             if len(found) == SHOWN:
@@ -67,7 +70,7 @@ def _validator(tool: Tool) -> Any:
     try:
         # RE2 is not what this validator speaks; its own linear engine is, and it refuses what is not linear
         return jsonschema_rs.validator_for(
-            _floats(tool.schema or {}),
+            _decimals(tool.schema or {}),
             retriever=refuse,
             pattern_options=jsonschema_rs.RegexOptions(),
             validate_formats=False,
@@ -79,29 +82,20 @@ def _validator(tool: Tool) -> Any:
         raise DulyError([Diagnostic("schema", message, span=tool.span, path=path, help=help)]) from None
 
 
-def _floats(value: Any) -> Any:
-    """The validator knows no decimals; whole ones become integers, others doubles.
-
-    Those of more digits than anyone writes become the largest that is passed on, so that no bound lets them by.
-    """
+def _decimals(value: Any) -> Any:
+    """The same with decimals for doubles: 0.1 is the number that was written, for a bound as for an argument."""
     mine = type(value)
-    if mine is Decimal:
-        if not value or value.adjusted() < DIGITS:
-            whole = value == value.to_integral_value()
-            return int(value) if whole else float(value)
-        return 10**DIGITS if value > 0 else -(10**DIGITS)
-    if mine is int and abs(value) >= 10**DIGITS:
-        return 10**DIGITS if value > 0 else -(10**DIGITS)
+    if mine is float:
+        return Decimal(repr(value))
     if mine is dict:
-        return {key: _floats(item) for key, item in value.items()}
+        return {key: _decimals(item) for key, item in value.items()}
     if mine is list:
-        return [_floats(item) for item in value]
+        return [_decimals(item) for item in value]
     return value
 
 
 def _clamped(value: Any, bounds: dict[str, Any]) -> Any:
-    if kind(value) != "number":
-        return value
+    """The number within its bounds."""
     low, high = bounds.get("min"), bounds.get("max")
     if low is not None and exact(value) < exact(low):
         return low

@@ -41,6 +41,14 @@ def plain(value: Any) -> Any:
     return _copy(value, 0, "payload")
 
 
+def own(value: Any) -> Any:
+    """A copy of a plain value that shares nothing with it that could be changed."""
+    kind = type(value)
+    if kind is dict:
+        return {key: own(item) for key, item in value.items()}
+    return [own(item) for item in value] if kind is list else value
+
+
 def _copy(value: Any, depth: int, path: str) -> Any:
     kind = type(value)
     if kind is str:

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from msgspec import Struct, structs
 
+from .plain import own
 from .source import Span
 
 SHOWN: Final = ("reasons", "legal", "repair")
@@ -90,16 +91,28 @@ class Explanation(Protocol):
 class Allowed(Struct, frozen=True):
     """``payload`` is what is to run (defaults filled, edits taken); ``recorded`` holds the stored result where a
     finished call is answered from the record (``replayed`` is then true). ``id`` is the call's number; ``noted`` is
-    what was found beside it: by rules in shadow, or of what was not done in time."""
+    what was found beside it: by rules in shadow, or of what was not done in time.
 
-    payload: Any = None
-    recorded: Any = None
+    ``payload`` and ``recorded`` are copies of the fields ``ready`` and ``stored``: who runs a tool with them may change
+    them, and what was judged, recorded and agreed to stays as it was.
+    """
+
+    ready: Any = None
+    stored: Any = None
     replayed: bool = False
     id: str | None = None
     noted: tuple[Reason, ...] = ()
 
     word = "allowed"
     reasons = ()
+
+    @property
+    def payload(self) -> Any:
+        return own(self.ready)
+
+    @property
+    def recorded(self) -> Any:
+        return own(self.stored)
 
     def __bool__(self) -> bool:
         return True
