@@ -75,7 +75,9 @@ def atom(draw: Random) -> str:
         return f"has({path(draw)}.{draw.choice(FIELDS)})" if draw.random() < 0.5 else f"has({draw.choice(NAMES)}.{draw.choice(FIELDS)})"
     if kind < 8:
         test = draw.choice(TESTS)
-        return f"{path(draw)}.{test}({draw.choice(PATTERNS if test == 'matches' else PATTERNS[:6])})"
+        at = path(draw)
+        at = f"string({at})" if draw.random() < 0.3 else at
+        return f"{at}.{test}({draw.choice(PATTERNS if test == 'matches' else PATTERNS[:6])})"
     return path(draw)
 
 
@@ -137,7 +139,7 @@ def found(text: str) -> Native | None:
         ("args.a == 1", True), ("args.a <= 2.5 && args.b != 'x'", False), ("!(args.a in [1, 2]) || has(args.b)", True),
         ("args.a.b[0] == 'x'", False), ("args.path.startsWith('/tmp/') && !args.path.contains('..')", True),
         ("result.ok == true", True), ("args.n > -1", True), ("5 >= args.n", True), ("size(args.xs) <= 3", False),
-        ("args.path.matches('^/srv/')", True), ("args.a == 'it\\'s'", True), ("args.a == 'see args.b'", False),
+        ("args.path.matches('^/srv/')", True), ("string(args.path).matches('^/srv/')", True), ("args.a == 'it\\'s'", True), ("args.a == 'see args.b'", False),
     ],
 )  # fmt: skip
 def test_the_common_conditions_are_plain_functions_and_the_usual_ones_have_shortcuts(text: str, short: bool) -> None:
@@ -152,6 +154,7 @@ def test_the_common_conditions_are_plain_functions_and_the_usual_ones_have_short
         "args.a + 1 > 2", "args.a.exists(x, x == 1)", "args.a == b'x'", "type(args.a) == int", "args == result",
         "other.a == 1", "args.a ? true : false", "args.a.matches(args.b)", "1u == args.a", "", "&&", "args.a == '\\x41'",
         "args.a == 0x1", "args.a == 1e3", "args.a == \"\"\"x\"\"\"", "size('x') == 1", "args.a -1 == 2",
+        "string(args.a) == '1'", "string(args.a).x", "string(1).matches('1')",
     ],
 )  # fmt: skip
 def test_whatever_else_there_is_is_left_to_cel(text: str) -> None:

@@ -213,11 +213,19 @@ class _Parser:
             steps = self.path(self.word())
             self.need(")")
             return _Part(operation.sized(operation.reached(steps)))
-        return self.tested(name)
+        if name == "string" and self.take("("):
+            # of a text it is that text; whatever else stands there is left to CEL
+            steps = self.path(self.word())
+            self.need(")")
+            self.need(".")
+            steps = (*steps, self.word())
+            if self.peek() != "(":
+                raise Other
+            return self.tested(steps)
+        return self.tested(self.path(name))
 
-    def tested(self, root: str) -> _Part:
+    def tested(self, steps: Path) -> _Part:
         """A path, or a test of the text that stands there."""
-        steps = self.path(root)
         if self.peek() != "(":
             part = _Part(operation.reached(steps), steps=steps)
             return part if part.field is None else _short(part.run, shortcut.flag(*part.field), steps)

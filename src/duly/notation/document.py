@@ -13,6 +13,7 @@ from duly.machine.terms import Terms
 from duly.values.errors import Diagnostic, DulyError, fault
 from duly.values.source import Source, Span
 
+from .acel import is_rule_file, read_rule_file
 from .document_build import build, check_examples
 from .document_merge import merge
 from .examine import Found, examine, note
@@ -173,8 +174,12 @@ def _read(text: str, name: str, format: Format | None, found: Found) -> tuple[No
         help = "write `duly: 1` and what the contract says"
         raise fault("empty", "the document is empty", span=Span(source, 0, 0), help=help)
     root = _READERS[format or format_of(name, text)](source)
-    if is_pack(root):
-        return read_pack(root, found), source
+    for foreign, reading in ((is_pack, read_pack), (is_rule_file, read_rule_file)):
+        if foreign(root):
+            root = reading(root, found)
+            if not found:
+                examine(DOCUMENT, root, found)
+            return root, source
     if examine(DOCUMENT, root, found) or root.kind == "object":
         return root, source
     raise DulyError(found)

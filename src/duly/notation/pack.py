@@ -2,7 +2,10 @@
 
 from typing import Final
 
+from msgspec import structs
+
 from .examine import Found, note, noted
+from .keys import EDITION
 from .node import Entry, Node, shown
 
 _KEYS: Final = ("pack_version", "name", "description", "protocol", "requirements", "layout")
@@ -17,7 +20,7 @@ def is_pack(root: Node) -> bool:
 
 def read_pack(root: Node, found: Found) -> Node:
     """The contract document that says what the pack says; name and protocol count, drawing and description do not."""
-    entries: list[Entry] = []
+    entries = [Entry("duly", root.span, structs.replace(root, kind="number", value=EDITION, size=1))]
     for entry in root.value:
         node = entry.node
         if entry.key not in _KEYS:
