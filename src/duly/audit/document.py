@@ -3,7 +3,9 @@
 Lines end at the newline byte and nowhere else. JSON Lines are read as a stream; other JSON is held in memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
@@ -23,6 +25,10 @@ HEAD: Final = 64
 """How many records a format is recognised by."""
 LONG: Final = 16 * 1024 * 1024
 """From this size on a run in JSON Lines is handed on while it is read, and not collected first."""
+BLOCK: Final = 64 * 1024
+"""How many bytes of JSON Lines are read at once, where lines need not be taken one by one."""
+SMALL: Final = 1024
+"""A block of this size is no longer halved where something in it must be read strictly."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r\n"
@@ -36,6 +42,17 @@ class Record(Struct, frozen=True):
     value: Any
     line: int
     problem: Problem | None = None
+
+
+class Batch(Struct, frozen=True):
+    """The values of as many lines, from ``line`` on."""
+
+    values: list[Any]
+    line: int
+
+
+Quick = Callable[[bytes], list[Any] | None]
+"""Reads whole lines at once, one value each; None where they must be read one by one."""
 
 
 class Document:
@@ -68,6 +85,10 @@ class Document:
 
     def records(self) -> Iterator[Record]:
         return _lines(self.path) if self._records is None else iter(self._records)
+
+    def batches(self, quick: Quick) -> Iterator[Batch | Record]:
+        """The records, those of JSON Lines many at a time where ``quick`` reads them."""
+        return _batches(self.path, quick) if self._records is None else iter(self._records)
 
 
 def open_document(path: str | Path) -> Document:
@@ -222,28 +243,61 @@ def _elements(text: str) -> Iterator[Record]:
 
 def _lines(path: Path) -> Iterator[Record]:
     with path.open("rb") as file:
-        number = 0
-        while line := file.readline(LINE_LIMIT + 1):
-            number += 1
-            if len(line) > LINE_LIMIT and not line.endswith(b"\n"):
-                while (more := file.readline(LINE_LIMIT)) and not more.endswith(b"\n"):
-                    pass
-                message = f"the line is longer than {LINE_LIMIT // 2**20} MB"
-                yield Record(None, number, Problem("large", message, number))
-                continue
-            if number == 1 and line.startswith(_BOM):
-                line = line[3:]
-            if b"\x00" in line:
-                body = line.strip(_EMPTY)
-                message = "zero bytes before or after the record" if body else "nothing but zero bytes"
-                yield Record(None, number, Problem("zeros", message, number))
-                line = body
-            if not line or line.isspace():
-                continue
-            try:
-                yield Record(decode(line), number)
-            except Malformed as error:
-                if line.endswith(b"\n"):
-                    yield Record(None, number, Problem("malformed", str(error), number))
-                else:
-                    yield Record(None, number, Problem("torn", "the file ends inside this record", number))
+        yield from _one_by_one(file, 1)
+
+
+def _batches(path: Path, quick: Quick) -> Iterator[Batch | Record]:
+    size = min(BLOCK, LINE_LIMIT)
+    with path.open("rb") as file:
+        number = 1
+        while block := file.read(size):
+            whole = block.rfind(b"\n") + 1
+            file.seek(whole - len(block), 1)
+            if whole:
+                block = block[:whole]
+                yield from _halves(block, number, quick)
+                number += block.count(b"\n")
+            else:
+                # one line that is longer than a block, or the last one, torn
+                yield from _one_by_one(file, number, lines=1)
+                number += 1
+
+
+def _halves(block: bytes, number: int, quick: Quick) -> Iterator[Batch | Record]:
+    """The lines of a block: all at once, or half of them, or one by one."""
+    values = quick(block)
+    middle = block.find(b"\n", len(block) // 2) + 1
+    if values is not None:
+        yield Batch(values, number)
+    elif len(block) > SMALL and middle < len(block):
+        yield from _halves(block[:middle], number, quick)
+        yield from _halves(block[middle:], number + block.count(b"\n", 0, middle), quick)
+    else:
+        yield from _one_by_one(BytesIO(block), number)
+
+
+def _one_by_one(file: BinaryIO, first: int, *, lines: int | None = None) -> Iterator[Record]:
+    """The records from here on, or of so many lines; ``first`` is the number of the first."""
+    for number, line in enumerate(islice(iter(lambda: file.readline(LINE_LIMIT + 1), b""), lines), first):
+        if len(line) > LINE_LIMIT and not line.endswith(b"\n"):
+            while (more := file.readline(LINE_LIMIT)) and not more.endswith(b"\n"):
+                pass
+            message = f"the line is longer than {LINE_LIMIT // 2**20} MB"
+            yield Record(None, number, Problem("large", message, number))
+            continue
+        if number == 1 and line.startswith(_BOM):
+            line = line[3:]
+        if b"\x00" in line:
+            body = line.strip(_EMPTY)
+            message = "zero bytes before or after the record" if body else "nothing but zero bytes"
+            yield Record(None, number, Problem("zeros", message, number))
+            line = body
+        if not line or line.isspace():
+            continue
+        try:
+            yield Record(decode(line), number)
+        except Malformed as error:
+            if line.endswith(b"\n"):
+                yield Record(None, number, Problem("malformed", str(error), number))
+            else:
+                yield Record(None, number, Problem("torn", "the file ends inside this record", number))

@@ -135,7 +135,7 @@ class Held(Struct, frozen=True):
     bound: tuple[tuple[str, Any], ...] = ()
 
 
-class Open(Struct, frozen=True):
+class Open(Struct, frozen=True, gc=False):
     """A call that was admitted and has not ended.
 
     ``before`` and ``behind`` are the cursors and the movers before it moved the protocols ``moved``, and ``slots`` the
@@ -233,7 +233,7 @@ NOTHING: Final = More()
 EMPTY: Final[dict[str, Any]] = {}
 
 
-class State(Struct, frozen=True):
+class State(Struct, frozen=True, gc=False):
     """One session: a cursor per region, facts and counts, registers, open calls. A value; never changed in place.
 
     ``movers`` holds, per cursor, the call whose admission moved it last, while nothing else has moved it; ``books`` one

@@ -88,7 +88,7 @@ class Explanation(Protocol):
     def repair(self) -> Repair | None: ...
 
 
-class Allowed(Struct, frozen=True):
+class Allowed(Struct, frozen=True, gc=False):
     """``payload`` is what is to run (defaults filled, edits taken); ``recorded`` holds the stored result where a
     finished call is answered from the record (``replayed`` is then true). ``id`` is the call's number; ``noted`` is
     what was found beside it: by rules in shadow, or of what was not done in time.

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from duly.values.event import KINDS, Closed
+from duly.values.event import KINDS, Closed, Event
 from duly.values.paper import event_of
 from duly.values.plain import Malformed, plain
 
-from ..document import Document
+from ..block import events_of
+from ..document import Batch, Document
 from ..trajectory import Recorder, Trajectory
-from .reader import begin, follow
+from .reader import begin, hand_on, listen
 
 
 class Native:
@@ -21,8 +22,19 @@ class Native:
 
     def read(self, document: Document) -> Iterator[Trajectory]:
         trajectory, recorder = begin(document, document.stem, format=self.name)
-        follow(document, recorder, _hear)
+        hand_on(document, recorder, _flow(document, recorder))
         yield trajectory
+
+
+def _flow(document: Document, recorder: Recorder) -> Iterator[Event]:
+    trajectory = recorder.trajectory
+    for part in document.batches(events_of):
+        if isinstance(part, Batch):
+            trajectory.lines.extend(range(part.line, part.line + len(part.values)))
+            trajectory.ended = trajectory.ended or Closed in set(map(type, part.values))
+            yield from part.values
+        else:
+            yield from listen(recorder, part, _hear)
 
 
 def _is_kind(value: Any) -> bool:

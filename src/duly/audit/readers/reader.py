@@ -1,6 +1,6 @@
 """What a reader is, and what all readers share: naming runs, and handing events on while a long file is read."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from duly.values.event import Event
@@ -40,18 +40,22 @@ def lost(document: Document, record: Record, run: str, format: str) -> Trajector
 
 def follow(document: Document, recorder: Recorder, hear: Callable[[Recorder, Any], None]) -> None:
     """Writes down a run whose records are those of the document; a long one is handed on while it is read."""
-    flow = _flow(recorder, hear, document.records())
+    hand_on(document, recorder, (event for record in document.records() for event in listen(recorder, record, hear)))
+
+
+def hand_on(document: Document, recorder: Recorder, flow: Iterator[Event]) -> None:
+    """Gives a run its events: those of a long document while it is read."""
     recorder.trajectory.events = flow if document.long else list(flow)
 
 
-def _flow(recorder: Recorder, hear: Callable[[Recorder, Any], None], records: Iterable[Record]) -> Iterator[Event]:
-    for record in records:
-        recorder.line = record.line
-        if record.problem is not None:
-            recorder.problem(record.problem.kind, record.problem.message)
-        else:
-            hear(recorder, record.value)
-        yield from recorder.take()
+def listen(recorder: Recorder, record: Record, hear: Callable[[Recorder, Any], None]) -> list[Event]:
+    """The events of one record, as ``hear`` writes them down."""
+    recorder.line = record.line
+    if record.problem is not None:
+        recorder.problem(record.problem.kind, record.problem.message)
+    else:
+        hear(recorder, record.value)
+    return recorder.take()
 
 
 def first_text(value: dict[str, Any], *keys: str) -> str | None:
