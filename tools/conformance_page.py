@@ -36,7 +36,6 @@ LATER = {
     "F16": "needs a migration between versions of a contract",
     "F23": "needs a store that several workers share; see the tests of gates over one store",
     "F26": "needs a cap over all sessions of a store (`scope: store`)",
-    "F32": "needs definitions of tools to be pinned (`pin`)",
     "F48": "needs user checks and actions on transitions (`checks`, `actions`)",
     "F73": "needs a reader of spans",
     "F74": "a run of a million calls; a bench, not a test",

@@ -35,6 +35,7 @@ from .machine.rule import (
 from .machine.terms import Approval, Breaker, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from .session.decide import decide, observe
 from .session.session import Session
+from .values.definition import definition_digest
 from .values.errors import Diagnostic, DulyError, Refused
 from .values.event import (
     Called,
@@ -86,7 +87,8 @@ __all__ = [
     "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "Reason", "Received", "Refused",
     "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms", "Tool", "Transition", "Unrecognized", "Verdict",
     "Violation", "at_least", "at_most", "at_most_total", "between", "blocks", "collects", "cooldown", "decide",
-    "ensures", "exclusive", "forbid", "fresh", "guard", "immediately_before", "learns", "load", "merge", "must_follow",
+    "definition_digest", "ensures", "exclusive", "forbid", "fresh", "guard", "immediately_before", "learns", "load",
+    "merge", "must_follow",
     "must_happen", "must_precede", "never_after", "no_repeat", "observe", "open_journal", "permit", "protocol",
     "rate_limit", "requires", "transitions", "within",
 ]  # fmt: skip

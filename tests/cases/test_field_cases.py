@@ -21,6 +21,7 @@ from duly import (
     Elapsed,
     Failed,
     LabelRule,
+    Listed,
     Ordered,
     Received,
     Returned,
@@ -31,6 +32,7 @@ from duly import (
     protocol,
 )  # fmt: skip
 from duly.gates.labels import Classifier
+from duly.values.definition import definition_digest
 from duly.values.verdict import Allowed, Verdict
 
 YES = LabelRule("Yes", matches=r"(?i)^\W*yes\W*$")
@@ -75,6 +77,7 @@ CONTRACTS: dict[str, Callable[[], Contract]] = {
     "F29": lambda: Contract(Approval("delete_user"), tools=tools("delete_user")),
     "F30": lambda: Contract(Approval("db2/execute_sql"), tools=tools("db1/execute_sql", "db2/execute_sql")),
     "F31": lambda: Contract(at_most("place_order", 1), tools=tools("run_code", "place_order")),
+    "F32": lambda: Contract(tools=[Tool("search", pin=True)]),
     "F34": lambda: Contract(tools=[Tool("read_table", effect="none"), Tool("run_sql", effect="write")]),
     "F35": lambda: Contract(tools=tools("search", "shell")),
     "F41": lambda: Contract(
@@ -203,13 +206,20 @@ class Run:
         return word(self.session().step(Elapsed(0.0, run=run)))
 
     def mode(self, value: str) -> str:
-        self.watching = value == "watch"
-        return "note"
+        scope = "shadow" if value == "watch" else "enforce"
+        verdict = self.session().step(Ordered("mode", by="ana", scope=scope))
+        self.watching = self.session().state.more.mode == "shadow"
+        return word(verdict)
 
     def report(self) -> str:
-        verdicts = [entry.verdict for entry in self.session().journal]
-        assert (len(verdicts), sum(not verdict for verdict in verdicts)) == (3, 2)
+        seen = [entry for entry in self.session().journal if isinstance(entry.event, Called)]
+        assert [entry.mode for entry in seen] == ["shadow"] * 3
+        assert [reason.rule for entry in seen for reason in entry.verdict.reasons] == ["at_most(send, 1)"] * 2  # type: ignore[union-attr]
         return "note"
+
+    def tools_listed(self, tools: dict[str, Any]) -> str:
+        digests = {name: definition_digest(definition) for name, definition in tools.items()}
+        return word(self.session().step(Listed("", digests)))
 
 
 def word(verdict: Verdict) -> str:

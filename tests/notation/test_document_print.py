@@ -53,6 +53,7 @@ TOOL = st.builds(
     paths=some(st.none() | TEXT),
     clamp=some(BOUNDS),
     pairs=names(),
+    pin=st.sampled_from([False, True, f"sha256:{'a' * 64}"]),
 )
 LABEL = st.builds(LabelRule, name=st.just(""), source=NAME, matches=PATTERN, unless=st.none() | PATTERN) | st.builds(
     LabelRule, name=st.just(""), source=NAME
@@ -128,6 +129,7 @@ def terms(draw: st.DrawFn) -> Terms:
             )
         ),
         on_violation=draw(st.sampled_from(["refuse", "halt"])),
+        pin=draw(names() | st.just(("*",))),
         show=draw(st.lists(st.sampled_from(["reasons", "legal", "repair"]), unique=True).map(tuple)),
         count=draw(st.sampled_from(["attempted", "effective"])),
         forever=draw(st.booleans()),

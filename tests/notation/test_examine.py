@@ -77,7 +77,6 @@ def test_a_fault_says_where_it_is_and_what_was_expected(text: str, said: str) ->
     [
         "approvals: [{of: pay, above: {total: amount}}]",
         "redact: []",
-        "tools: {a: {pin: true}}",
         "rules: [{formula: G(!a)}]",
         "rules: [{at_most: {of: a, n: 1, zone: UTC}}]",
     ],

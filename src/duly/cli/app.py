@@ -23,6 +23,7 @@ VERBS: Final = (
     (order.freeze, "Refuse every call that may change something."),
     (order.unfreeze, "Let such calls by again."),
     (order.mode, "Let a session, or one rule of it, refuse or only watch."),
+    (order.accept, "Accept what a server lists of a pinned tool."),
     (pending.settle, "Say what became of an uncertain call."),
     (log.log, "Print what happened in a session, and why."),
     (fmt.fmt, "Print contracts in canonical form."),

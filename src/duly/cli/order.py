@@ -1,4 +1,4 @@
-"""`duly freeze`, `unfreeze`, `withdraw`, `mode`: orders of people to a session."""
+"""`duly freeze`, `unfreeze`, `withdraw`, `mode`, `accept`: orders of people to a session."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -60,6 +60,32 @@ def withdraw(
     Exits with 4 if the order is not taken.
     """
     _order("withdraw", session, store, contract, by, json, target=what)
+
+
+def accept(
+    session: Name,
+    tool: Annotated[str, typer.Argument(help="The tool, as the contract calls it.", show_default=False)],
+    store: Store,
+    contract: Held,
+    digest: Annotated[
+        str | None,
+        typer.Option("--digest", help="Only if this is the digest of what is listed now.", show_default=False),
+    ] = None,
+    by: By = None,
+    json: Json = False,
+) -> None:
+    """Accepts the definition of a pinned tool that its server lists now. Until then its calls wait for a yes each.
+
+    `duly log` shows what was listed, with the digests.
+
+    \b
+    Examples:
+      duly accept s-1 search --store desk.sqlite --contract desk.yaml --by ana
+      duly accept s-1 fs/read --digest sha256:9f86d0... --store desk.sqlite --contract desk.yaml
+
+    Exits with 4 if the order is not taken.
+    """
+    _order("accept", session, store, contract, by, json, target=tool, scope=digest)
 
 
 def mode(

@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from duly.values.errors import Diagnostic, DulyError, nearest
+from duly.values.definition import is_digest
+from duly.values.errors import Diagnostic, DulyError, nearest, suggest
 
 from .condition import Condition
 from .fields import unfounded
@@ -11,6 +12,9 @@ from .terms import Approval, Stand, Terms
 
 LONGEST = 1e15
 """Seconds, some 30 million years: what lasts longer is no length of time."""
+
+ALL = "*"
+"""Among the servers whose tools are pinned: every tool."""
 
 SEEN = ("args", "facts", "registers")
 """What a condition on an act may name."""
@@ -65,6 +69,35 @@ def askers(terms: Terms, names: Names, taken: frozenset[str], faults: list[Diagn
         faults += [Diagnostic("approval", message, span=span, help=help) for message, help in wrong]
         found.append(Asker(id, approval, members - without, when))
     return tuple(found)
+
+
+def pinned(terms: Terms, faults: list[Diagnostic]) -> dict[str, Asker]:
+    """By label, who must say yes to acts of a pinned tool while its definition is not the accepted one.
+
+    They are those who may decide anything here: all that approvals name, or any person where one names nobody.
+    """
+    by = tuple(dict.fromkeys(name for approval in terms.approvals for name in approval.by))
+    if not all(approval.by for approval in terms.approvals):
+        by = ()
+    found: dict[str, Asker] = {}
+    servers = {name.partition("/")[0] for name in terms.tools or {} if "/" in name}
+    for server in terms.pin:
+        if server != ALL and server not in servers:
+            help = suggest(server, servers) or f"the tools of a server are declared as `{server[:40]}/…`"
+            message = f"no declared tool of the server `{server[:80]}`"
+            faults.append(Diagnostic("tool", message, span=terms.span, help=help))
+    for name, tool in (terms.tools or {}).items():
+        whole = ALL in terms.pin or ("/" in name and name.partition("/")[0] in terms.pin)
+        if not tool.pin and not whole:
+            continue
+        if type(tool.pin) is not bool and not is_digest(tool.pin):
+            help = "write `true`, or the digest that a listing shows, `sha256:` and 64 digits"
+            faults.append(Diagnostic("tool", f"the pin of `{name}` is no digest", span=tool.span, help=help))
+            continue
+        ask = f"The definition of `{name}` has changed since it was accepted. Run it all the same?"
+        approval = Approval(name, ask=ask, by=by, stand="none", id=f"pin({name})", span=tool.span)
+        found[name] = Asker(approval.id, approval, frozenset((name,)), None)
+    return found
 
 
 def _misfits(approval: Approval) -> list[tuple[str, str]]:

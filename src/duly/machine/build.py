@@ -11,7 +11,7 @@ from duly.values.errors import Diagnostic, DulyError
 from duly.values.expr import exact, kind
 from duly.values.plain import Malformed, plain
 
-from .approvals import Asker, askers
+from .approvals import Asker, askers, pinned
 from .budgets import budgets, paces
 from .cells import cells
 from .fields import unfounded
@@ -46,6 +46,7 @@ class Built(Struct):
     owners: dict[str, tuple[str, ...]]
     turned: bool
     askers: tuple[Asker, ...]
+    pins: dict[str, Asker]
     watches: tuple[Watch, ...]
     everywhere: tuple[int, ...]
     paces: dict[int, list[int]]
@@ -78,6 +79,7 @@ def build(terms: Terms) -> Built:
     outside = {name for pattern in terms.outside for name in names.members(pattern, terms.span)}
     people = askers(terms, names, frozenset(rule.id for rule in rules), faults)
     people += _excess(rules, watches)
+    pins = pinned(terms, faults)
     purses = budgets(terms, names, frozenset(rule.id for rule in rules))
     watches += purses
     guards = outsiders(terms, names, faults)
@@ -105,7 +107,7 @@ def build(terms: Terms) -> Built:
         for label in heard
     }
     turned = terms.breaker is not None or any(cell.scope != "session" for cell in bits)
-    turned = turned or bool(people) or any(watch.scope != "session" for watch in watches)
+    turned = turned or bool(people) or bool(pins) or any(watch.scope != "session" for watch in watches)
     turned = turned or any(count.scope != "session" for count in counts)
     asks = _by_label(bits, counts, needs, caps)
     acts: dict[str, Plan] = {}
@@ -198,6 +200,7 @@ def build(terms: Terms) -> Built:
         owners=owners,
         turned=turned,
         askers=people,
+        pins=pins,
         watches=watches,
         everywhere=everywhere,
         paces=paces(lines, acts, hearings, unnamed_hearing) if any("calls" in purse.limits for purse in purses) else {},

@@ -110,7 +110,9 @@ class Contract:
         self.tool_names = frozenset((*self.tools, *(a for a, name in terms.aliases.items() if name in self.tools)))
         # whether a new turn or run changes anything that a rule can see
         self.turned = built.turned
-        self.askers = {asker.id: asker for asker in built.askers}
+        # by label, who is asked while the definition of a pinned tool is not the accepted one
+        self.pins = built.pins
+        self.askers = {asker.id: asker for asker in (*built.askers, *built.pins.values())}
         self.asks = built.askers
         # rules that keep books, in the order of the books; those that time moves; those that look at every act
         self.watches = built.watches
@@ -260,6 +262,7 @@ def _meaning(contract: Contract) -> Any:
             else {}
         ),
         **({"budget": [_plain(budget) for budget in terms.budget]} if terms.budget else {}),
+        **({"pin": sorted(terms.pin)} if terms.pin else {}),
         **({"guards": [_plain(guard) for guard in terms.guards]} if terms.guards else {}),
         **({"withdraw_on": terms.withdraw_on} if terms.withdraw_on != "order" else {}),
     }
@@ -284,6 +287,8 @@ def _approval(approval: Approval) -> Any:
 
 def _declared(tool: Tool) -> Any:
     built = _plain(tool)
+    if not tool.pin:
+        del built["pin"]
     if list(tool.outcomes) != sorted(tool.outcomes):
         # they are tried in listed order, which sorted keys would hide
         built["outcomes"] = [list(pair) for pair in tool.outcomes.items()]

@@ -204,7 +204,8 @@ class More(Struct, frozen=True):
     had a finding in this run. ``origin`` is the instant (seconds since 1970) of elapsed time 0. ``issued`` counts
     tickets; ``denied`` (label, mark of its arguments) and ``shut`` (approvals) are refused until the next turn;
     ``past`` are the latest tickets that are open no more: call, ticket, and what became of it. ``mode`` is the
-    session's where a person has ordered one, ``modes`` those of rules by their ids.
+    session's where a person has ordered one, ``modes`` those of rules by their ids. ``pins`` has, by label, the digests
+    of the accepted and of the listed definition of pinned tools.
     """
 
     over: str | None = None
@@ -227,6 +228,7 @@ class More(Struct, frozen=True):
     shut: frozenset[str] = frozenset()
     past: tuple[tuple[str, str, str], ...] = ()
     modes: dict[str, str] = field(default_factory=dict)
+    pins: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
 NOTHING: Final = More()

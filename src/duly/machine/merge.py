@@ -82,6 +82,7 @@ def merge(contracts: Iterable[Contract]) -> Contract:
             breaker=next(iter(breakers), None),
             on_violation="halt" if any(term.on_violation == "halt" for term in terms) else "refuse",
             show=tuple(part for part in terms[0].show if all(part in term.show for term in terms)),
+            pin=tuple(dict.fromkeys(server for term in terms for server in term.pin)),
             count="effective" if any(term.count == "effective" for term in terms) else "attempted",
             examples=tuple(example for term in terms for example in term.examples),
         )

@@ -29,11 +29,12 @@ class Preparer:
         }
         self._validator = _validator(tool) if tool.schema else None
 
-    def __call__(self, args: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        """The prepared arguments, and what is wrong with them as (kind, message)."""
+    def __call__(self, args: dict[str, Any], *, schema: bool = True) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+        """The prepared arguments, and what is wrong with them as (kind, message); without ``schema`` only clamps and
+        paths are looked at."""
         wrong: list[tuple[str, str]] = []
         ready = dict(args)
-        for name, value in self._defaults.items():
+        for name, value in self._defaults.items() if schema else ():
             if name not in ready:
                 ready[name] = own(value)
         for name, bounds in self.tool.clamp.items():
@@ -47,7 +48,7 @@ class Preparer:
                 ready[name], fault = _path(ready[name], base)
                 if fault:
                     wrong.append(("path", f"`{name}`: {fault}"))
-        if self._validator is not None:
+        if schema and self._validator is not None:
             wrong += [("schema", text) for text in self._misfits(ready)]
         return ready, wrong
 

@@ -18,7 +18,8 @@ class Tool(Struct, frozen=True):
     ``error``, ``outcomes`` (name to condition, in listed order) and ``uncertain`` are CEL over ``args`` and ``result``;
     ``schema`` is a JSON Schema of the arguments; ``paths`` maps argument names to the base directory of relative
     paths (None: relative paths are refused); ``clamp`` maps argument names to ``{"min": …, "max": …}``; ``pairs`` names
-    fields that a result shares with the arguments of its call.
+    fields that a result shares with the arguments of its call. ``pin`` holds the tool to the definition that its server
+    lists first, or to the one of this digest.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Tool(Struct, frozen=True):
     paths: dict[str, str | None] = field(default_factory=dict)
     clamp: dict[str, dict[str, Any]] = field(default_factory=dict)
     pairs: tuple[str, ...] = ()
+    pin: bool | str = False
     span: Span | None = None
 
 
@@ -145,8 +147,8 @@ class Terms(Struct, frozen=True):
     ``tools`` None leaves the world open. ``groups`` map a group's name to a selection: a list of names and globs, or
     ``{"effect": "write"}``. ``aliases`` map another spelling to a declared name. ``outside`` names tools that the
     protocols do not speak of. ``withdraw_on`` ``message`` lets a person's message withdraw what waits for a decision.
-    ``show`` names the parts of a refusal that the model is told. ``undeclared`` is how
-    state blocks were read, which their text needs again when it is printed.
+    ``show`` names the parts of a refusal that the model is told. ``pin`` names servers whose tools are pinned (``*``:
+    all tools are). ``undeclared`` is how state blocks were read, which their text needs again when it is printed.
     """
 
     name: str = ""
@@ -171,5 +173,6 @@ class Terms(Struct, frozen=True):
     forever: bool = False
     view: Literal["agent", "client"] = "agent"
     undeclared: Literal["error", "terminal"] = "error"
+    pin: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     span: Span | None = None

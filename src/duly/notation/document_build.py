@@ -41,6 +41,7 @@ def build(root: Node, source: Source, found: Found) -> Terms:
         on_violation=_word(root, "on_violation", "refuse"),
         show=tuple(_plain(root, "show", ("reasons", "legal", "repair"))),
         count=(plain(audit) if audit is not None else {}).get("count", "attempted"),
+        pin=_pinned(root),
         forever=forever,
         view=view,
         undeclared=undeclared,
@@ -70,6 +71,11 @@ def _good(root: Node, name: str) -> Node | None:
 def _plain(root: Node, name: str, default: Any) -> Any:
     node = _good(root, name)
     return default if node is None else plain(node)
+
+
+def _pinned(root: Node) -> tuple[str, ...]:
+    said = _plain(root, "pin", False)
+    return ("*",) if said is True else tuple(said or ())
 
 
 def _word(root: Node, name: str, default: str) -> Any:

@@ -59,6 +59,7 @@ def document_of(terms: Terms, *, include: Sequence[str] = ()) -> dict[str, Any]:
         "breaker": None if terms.breaker is None else _changed(terms.breaker, {"of": "in_a_row", "per": "session"}),
         "audit": {"count": terms.count} if terms.count != "attempted" else {},
         "forever": terms.forever,
+        "pin": True if "*" in terms.pin else list(terms.pin),
         "examples": [_example(example) for example in terms.examples],
     }
     settings = {
@@ -93,7 +94,7 @@ def _tool(tool: Tool) -> dict[str, Any]:
         tool,
         {
             "effect": None, "error": None, "outcomes": {}, "uncertain": None, "on_error": "back", "idempotent": False,
-            "schema": None, "paths": {}, "clamp": {}, "pairs": (),
+            "schema": None, "paths": {}, "clamp": {}, "pairs": (), "pin": False,
         },
     )  # fmt: skip
 

@@ -33,6 +33,7 @@ NAME: Final = Text("a name")
 MEMBER: Final = Text("a name, a group such as `@change`, or a glob")
 CONDITION: Final = Text("a condition (CEL)")
 PATTERN: Final = Text("a pattern (RE2)", regex=True)
+PIN: Final = Either((Flag(), Text("the digest of the accepted definition")))
 MODE: Final = Choice(("enforce", "shadow"))
 
 TOOL: Final = Record(
@@ -66,9 +67,9 @@ TOOL: Final = Record(
             "bounds to which numeric arguments are brought before any rule sees them",
         ),
         Key("pairs", Listing(NAME, unique=True), "fields that tell which of several open calls a result answers"),
+        Key("pin", PIN, "acts wait for people while the definition that is listed is not the accepted one", "false"),
     ),
     "a tool's declaration",
-    planned=("pin",),
 )  # fmt: skip
 
 LABEL: Final = Record(
@@ -273,6 +274,10 @@ DOCUMENT: Final = Record(
             " (`duly:lenient`, `duly:strict`)",
         ),
         Key("tools", Mapping(TOOL, "tool"), "the tools; when given, there are no others"),
+        Key(
+            "pin", Either((Flag(), Listing(NAME, unique=True))),
+            "true: every tool is pinned; or the servers of which every tool is", "false",
+        ),
         Key(
             "groups",
             Mapping(

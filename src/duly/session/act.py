@@ -9,15 +9,17 @@ from duly.machine.contract import Contract
 from duly.machine.ir import NOTHING, Edge, Held, More, Open, Plan, State, Waiting
 from duly.machine.watch.member import Act
 from duly.values.event import Called, Sent
-from duly.values.plain import Malformed, read_json
+from duly.values.plain import Malformed
 from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict, Violation
 
+from .arguments import arguments
 from .batch import moved_on, put_back
 from .books import act_of, admitted, in_force, judged, noticed
 from .charge import stranded
 from .explain import Why
 from .move import bind, find, pick, place, remarked, touched
 from .park import Wanted, denials, known, permitted, wanted
+from .pins import changed
 from .refuse import (
     again,
     calm,
@@ -103,13 +105,13 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
             event = structs.replace(event, label=owners[0])
             plan = contract.acts[owners[0]]
     if args is None or event.raw is not None:
-        args = _arguments(event, plan)
+        args = arguments(event, plan)
     if type(args) is not dict:
         raise Malformed("the arguments of a call are one JSON object")
     faults: list[tuple[str, str]] | None = None
     if plan is not None and plan.checked:
         # ids and keys are compared by what would run
-        args, faults = contract.preparers[plan.label](args)
+        args, faults = contract.preparers[plan.label](args, schema=changed(contract, state.more, plan) is None)
     if event.parent is not None and event.parent not in state.open:
         raise Malformed(f"`parent` names no open call: `{event.parent[:80]}`")
     more = state.more
@@ -203,6 +205,9 @@ def _judged(
     extra: list[Reason] = []
     if plan.asks:
         asks, extra = wanted(contract, state, plan, args, event.batch)
+    pin = changed(contract, more, plan)
+    if pin is not None and type(event) is Called:
+        asks = (*asks, pin)
     told: Act | None = None
     no: tuple[int, ...] = ()
     noted: list[Reason] = []
@@ -378,17 +383,6 @@ def ran_on(contract: Contract, state: State, event: Called | Sent, verdict: Verd
         judged, after = Unrecognized((malformed(str(error)),)), going
     more = structs.replace(after.more, over=state.more.over, frozen=state.more.frozen)
     return ran(state, verdict, (judged, structs.replace(after, more=more)))
-
-
-def _arguments(event: Called, plan: Plan | None) -> Any:
-    raw = event.raw
-    if raw is None:
-        return {}
-    if not raw.strip():
-        if plan is not None and plan.tool is not None and (plan.tool.schema or {}).get("required"):
-            raise Malformed(f"`{event.label}` was called without arguments and requires some")
-        return {}
-    return read_json(raw)
 
 
 def all_below(data: Any, limits: tuple[tuple[int, int], ...]) -> bool:

@@ -37,6 +37,7 @@ from .close import closed
 from .hear import heard
 from .orders import ordered
 from .people import decided
+from .pins import listed
 from .refuse import malformed, named, told
 from .settle import failed, returned
 from .time import passed
@@ -106,7 +107,7 @@ _JUDGES: dict[type, Callable[[Contract, State, Any, bool], Answer]] = {
     Ordered: ordered,
     Charged: charged,
     Opened: opened,
-    Listed: _noted,
+    Listed: listed,
     Elapsed: _noted,
     Closed: closed,
 }

@@ -242,7 +242,8 @@ def legal(contract: Contract, state: State) -> tuple[Legal, ...]:
             sometimes = tuple(
                 f"needs a yes from {asker.shown()} where {asker.when.text}" for asker in asks if asker.when is not None
             )
-            always = any(asker.when is None for asker in asks) or any(
+            accepted, now = state.more.pins.get(label, ("", ""))
+            always = accepted != now or any(asker.when is None for asker in asks) or any(
                 contract.watches[number].id in contract.askers
                 and contract.watches[number].shut(state.books[number], label, state.at, known)
                 for number in plan.watches

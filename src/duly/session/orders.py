@@ -1,4 +1,4 @@
-"""Orders of people: freeze, unfreeze, stand, withdraw, settle, mode."""
+"""Orders of people: freeze, unfreeze, stand, withdraw, settle, mode, accept."""
 
 from typing import Any
 
@@ -15,6 +15,7 @@ from duly.values.verdict import ALLOWED, Verdict, Violation
 
 from .park import dropped
 from .people import is_ticket, may_not, meant, said_yes, void
+from .pins import accepted
 from .settle import given_up, settled
 
 Answer = tuple[Verdict, State]
@@ -55,7 +56,7 @@ def ordered(contract: Contract, state: State, event: Ordered, happened: bool) ->
         case "withdraw":
             return _withdraw(contract, state, event)
         case "accept":
-            return void(f"nothing of `{event.target}` waits to be accepted"), state
+            return accepted(contract, state, event)
         case _:
             return void(f"`{str(event.order)[:40]}` is no order"), state
 

@@ -14,6 +14,7 @@ from .refuse import mark
 Answer = tuple[Verdict, State]
 
 _ENDED = {
+    "accepted": "waits no longer: the tool's new definition was accepted",
     "expired": "has expired",
     "withdrawn": "was withdrawn",
     "denied": "was decided: no",
@@ -73,7 +74,8 @@ def _edit(
         return void("an edit gives the new arguments as one object"), state
     preparer = contract.preparers.get(waits.label)
     if preparer is not None:
-        args, faults = preparer(args)
+        accepted, now = state.more.pins.get(waits.label, ("", ""))
+        args, faults = preparer(args, schema=accepted == now)
         if faults:
             return void(f"the edited arguments do not fit: {faults[0][1]}", help="correct them"), state
     return ALLOWED, edited(state, key, waits, args, str(event.by), tuple(asks))

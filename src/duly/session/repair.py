@@ -35,17 +35,17 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
         return Repair("none")
     if not before and open_conditions(contract, state, plan) is not None:
         # nothing has to come first, so it is the arguments that are refused
-        return Repair("steps", _asked(contract, plan))
+        return Repair("steps", _asked(contract, state, plan))
     start: Point = (state.cursors, state.facts)
     if before and _opens(plan, start):
-        return Repair("steps", tuple(dict.fromkeys((*before, *_asked(contract, plan)))))
+        return Repair("steps", tuple(dict.fromkeys((*before, *_asked(contract, state, plan)))))
     seen = {start}
     queue: deque[tuple[Point, tuple[str, ...]]] = deque([(start, ())])
     looked = 0
     while queue:
         point, steps = queue.popleft()
         if steps and _opens(plan, point):
-            return Repair("steps", tuple(dict.fromkeys((*before, *steps, *_asked(contract, plan)))))
+            return Repair("steps", tuple(dict.fromkeys((*before, *steps, *_asked(contract, state, plan)))))
         looked += 1
         if looked > BOUND or len(seen) > 20 * BOUND:
             return Repair("undecided")
@@ -54,7 +54,7 @@ def repair(contract: Contract, state: State, plan: Plan) -> Repair:
                 seen.add(after)
                 queue.append((after, (*steps, step)))
     if _opens(plan, start):
-        return Repair("steps", (*before, *_asked(contract, plan)))
+        return Repair("steps", (*before, *_asked(contract, state, plan)))
     return Repair("none") if not state.open else Repair("undecided")
 
 
@@ -87,9 +87,11 @@ def _sayable(contract: Contract, name: str) -> bool:
     return name in contract.messages or name in contract.acts
 
 
-def _asked(contract: Contract, plan: Plan) -> tuple[str, ...]:
+def _asked(contract: Contract, state: State, plan: Plan) -> tuple[str, ...]:
     """Approvals that every call needs, whatever its arguments."""
     asks = [contract.asks[number] for number in plan.asks]
+    accepted, now = state.more.pins.get(plan.label, ("", ""))
+    asks += [contract.pins[plan.label]] if accepted != now else []
     return tuple(f"approval by {asker.shown()}" for asker in asks if asker.when is None)
 
 

@@ -103,6 +103,7 @@ class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     shut: list[str] = field(default_factory=list)
     past: list[tuple[str, str, str]] = field(default_factory=list)
     modes: dict[str, Literal["enforce", "shadow"]] = field(default_factory=dict)
+    pins: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
 class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -157,6 +158,7 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
             {key: _ticket(waits) for key, waits in more.parked.items() if waits.asks}, more.issued,
             [_stands(stands) for stands in more.standing], list(more.denied), sorted(more.shut),
             list(more.past), dict(more.modes),  # type: ignore[arg-type]
+            dict(more.pins),
         ),
     )  # fmt: skip
     # by the ids of their rules, and only where something has happened
@@ -224,7 +226,7 @@ def _state(contract: Contract, saved: Saved) -> State:
         fresh={int(bit, 16): batch for bit, batch in more.fresh.items()},
         held=tuple(_held(held, value) for held in more.held),
         tally=dict(more.tally), found=frozenset(more.found), origin=more.origin, mode=more.mode,
-        modes=dict(more.modes),
+        modes=dict(more.modes), pins=dict(more.pins),
     )  # fmt: skip
     calls: dict[str, Open] = {}
     for identity, call in saved.open.items():
@@ -314,6 +316,8 @@ def _check(contract: Contract, state: State) -> None:
         wrong.append("a call that a rule refused which does not exist")
     if state.more.modes.keys() - contract.modal:
         wrong.append("the mode of a rule that does not exist")
+    if state.more.pins.keys() - contract.pins.keys():
+        wrong.append("a definition of a tool that is not pinned")
     if state.at < 0 or state.at != state.at or state.serial < 0:
         wrong.append("a time that no session has")
     if wrong:

@@ -12,7 +12,7 @@ from duly.machine.contract import Contract
 from duly.machine.ir import State
 from duly.session.session import Session
 from duly.values.errors import DulyError, Refused
-from duly.values.event import Called, Event
+from duly.values.event import Called, Event, Listed
 from duly.values.verdict import Reason, Refusal, Unrecognized, Verdict, Violation
 
 from ..gate import Gate, Pass
@@ -34,6 +34,7 @@ def stateful(contract: Contract) -> bool:
         or terms.breaker
         or terms.on_violation == "halt"
         or terms.approvals
+        or contract.pins
         or any(rule.template not in STATELESS for rule in contract.rules.values())
     )
 
@@ -90,6 +91,20 @@ class Held:
     async def decide(self, event: Event) -> Verdict:
         """A person's decision or order."""
         return self._said(self.gate.step(event) if self._alone else await self.gate.astep(event))
+
+    async def listed(self, server: str, digests: dict[str, str]) -> None:
+        """What the server lists now, where that is not what it listed last of the pinned tools."""
+        known = self.gate.session.state.more.pins
+        contract = self.contract
+        mine = {}
+        for name, digest in digests.items():
+            plan = contract.acts.get(f"{server}/{name}") or contract.acts.get(name)
+            if plan is not None and plan.label in contract.pins:
+                mine[plan.label] = digest
+        if any(label not in known or known[label][1] != digest for label, digest in mine.items()):
+            verdict = await self.decide(Listed(server, digests))
+            for reason in verdict.noted:
+                print(f"duly: {self.id}: {reason.text()}", file=sys.stderr, flush=True)
 
     async def news(self) -> State:
         """The state, with what other processes have recorded."""

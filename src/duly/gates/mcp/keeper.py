@@ -135,6 +135,8 @@ class Keeper:
             link.stale = True
             raise
         self._listings[link.key] = (listing, now)
+        if self.contract.pins and link.key is not None:
+            await (await self.held(link.key)).listed(self._server, listing.digests())
         return listing
 
     async def _visible(self, link: Link, listing: Listing) -> frozenset[str]:

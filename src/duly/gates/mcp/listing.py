@@ -7,7 +7,9 @@ from mcp_types import INTERNAL_ERROR
 
 from duly.machine.prepare import Preparer
 from duly.machine.terms import Tool
+from duly.values.definition import UNREADABLE, definition_digest
 from duly.values.errors import DulyError
+from duly.values.plain import Malformed
 
 from .upstream import Upstream
 
@@ -44,6 +46,16 @@ class Listing:
                 raise fault("schema", f"the schema of `{name[:80]}` is no JSON Schema: {str(error)[:160]}") from None
             self._preparers[name] = known
         return known
+
+    def digests(self) -> dict[str, str]:
+        """The digest of each definition that can be read; a name that stands for two tools has none."""
+        found = {}
+        for name, tool in self.tools.items():
+            try:
+                found[name] = definition_digest(tool)
+            except Malformed:
+                found[name] = UNREADABLE
+        return {name: digest for name, digest in found.items() if name not in self.doubled}
 
     def structured(self, name: str) -> bool:
         """Whether an answer in the tool's place may hold structured content of its own."""
