@@ -19,6 +19,7 @@ from .machine.rule import (
     ensures,
     exclusive,
     forbid,
+    formula,
     fresh,
     immediately_before,
     learns,
@@ -87,10 +88,9 @@ __all__ = [
     "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "Reason", "Received", "Refused",
     "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms", "Tool", "Transition", "Unrecognized", "Verdict",
     "Violation", "at_least", "at_most", "at_most_total", "between", "blocks", "collects", "cooldown", "decide",
-    "definition_digest", "ensures", "exclusive", "forbid", "fresh", "guard", "immediately_before", "learns", "load",
-    "merge", "must_follow",
-    "must_happen", "must_precede", "never_after", "no_repeat", "observe", "open_journal", "permit", "protocol",
-    "rate_limit", "requires", "transitions", "within",
+    "definition_digest", "ensures", "exclusive", "forbid", "formula", "fresh", "guard", "immediately_before", "learns",
+    "load", "merge", "must_follow", "must_happen", "must_precede", "never_after", "no_repeat", "observe",
+    "open_journal", "permit", "protocol", "rate_limit", "requires", "transitions", "within",
 ]  # fmt: skip
 
 

@@ -17,6 +17,11 @@ PAYLOADS: tuple[Any, ...] = (
     {"k": 1}, {"n": 3}, {},
 )  # fmt: skip
 
+FORMULAS = (
+    "G(!b -> O ?a)", "G(!a{args.n > 1} -> not O !c)", "F ?a=ok", "G(?a{result.cap > 2} -> X not !b)", "not !b U (?Say or !c)",
+    "G(!a -> X(?a or !b))", "count(!a) <= 2 or O ?Say", "!a and not !a",
+)  # fmt: skip
+
 
 def member(rng: random.Random) -> Any:
     return rng.choice(("a", "b", "c", "Say", ["a", "b"], {"of": "a", "where": "args.n > 1"}, {"of": "c", "where": "args.k == 1"}))
@@ -28,6 +33,7 @@ def argument(rng: random.Random, kind: str) -> Any:
         "count": rng.choice((0, 1, 2, "cap")), "time": rng.choice((1, 3)), "field": "n", "limit": rng.choice((2, 3, "cap")),
         "weights": {"a": rng.choice((2, "args.n"))}, "back": {"of": "c", "call": "args.k"}, "act": "act", "amount": 1,
         "within": rng.choice((2, {"acts": 1}, {"acts": 2})), "keep": "all", "pattern": "x", "text": "args.n > 0",
+        "formula": rng.choice(FORMULAS),
     }  # fmt: skip
     return made[kind]
 
@@ -49,7 +55,7 @@ def rule(rng: random.Random, template: str) -> Rule:
     if template not in ("learns", "collects"):
         some["same"] = rng.choice((None, None, "k"))
         some["scope"] = rng.choice(("session", "session", "turn", "run"))
-        some["where"] = rng.choice((None, None, "args.n == 1"))
+        some["where"] = rng.choice((None, None, "args.n == 1")) if template != "formula" else None
         some["on"] = rng.choice((None, "called", "returned")) if row.on else None
     return Rule(template, args, **some)
 

@@ -20,7 +20,7 @@ def test_a_rule_is_named_by_its_canonical_text() -> None:
 
 def test_every_row_says_what_it_takes_and_refuses() -> None:
     for name, template in TEMPLATES.items():
-        assert (template.name, template.form in ("list", "members", "mapping"), bool(template.about)) == (name, True, True)
+        assert (template.name, template.form in ("list", "members", "mapping", "text"), bool(template.about)) == (name, True, True)
         assert all(argument.about for argument in template.arguments)
 
 

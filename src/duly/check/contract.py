@@ -6,6 +6,7 @@ Errors are what cannot work, warnings what is suspicious (F6); a load does not a
 from collections.abc import Iterable
 
 from duly.machine.contract import Contract
+from duly.machine.formula.make import names_of
 from duly.machine.graph import Graph
 from duly.machine.names import Names
 from duly.machine.rules import TEMPLATES, text_of
@@ -17,6 +18,7 @@ from duly.values.source import Span
 
 from .clash import clashes
 from .fact import unlearnt
+from .formula import hopeless
 from .name import look_alikes
 from .possible import Possible
 from .run import arc_text
@@ -38,6 +40,7 @@ def check_contract(contract: Contract) -> list[Diagnostic]:
     found += _unknown(contract, names)
     found += _never(contract, names, asks)
     found += clashes(contract, asks)
+    found += hopeless(contract, asks)
     found += _redundant(contract, asks)
     found += unlearnt(contract, names)
     found += _look_alikes(terms)
@@ -88,6 +91,9 @@ def _unknown(contract: Contract, names: Names) -> list[Diagnostic]:
         for argument in TEMPLATES[rule.template].arguments:
             if argument.kind in ("member", "members") and argument.name in rule.args:
                 for name in named(rule.args[argument.name]):
+                    look(name, f"the rule `{rule.id}`", rule.span, "rules")
+            if argument.kind == "formula":
+                for name in names_of(rule.args[argument.name]):
                     look(name, f"the rule `{rule.id}`", rule.span, "rules")
         for name in rule.excepting:
             look(name, f"the rule `{rule.id}`", rule.span, "rules")
@@ -143,7 +149,7 @@ def _redundant(contract: Contract, asks: dict[str, tuple[Ask, ...]]) -> list[Dia
     for rule in contract.rules.values():
         row = asks[rule.id]
         twin = seen.setdefault(_meaning(rule) if any(isinstance(ask, Watch) for ask in row) else row, rule)
-        if row and not any(ask.labels if isinstance(ask, Watch) else ask.names for ask in row):
+        if row and not any(ask.labels or ask.heeds if isinstance(ask, Watch) else ask.names for ask in row):
             found.append(_idle(rule, f"the rule `{rule.id}` speaks of nothing", "its exceptions leave no member"))
         elif twin is not rule:
             found.append(_idle(rule, f"the rule `{rule.id}` says the same as `{twin.id}`", "one of them can go"))

@@ -49,6 +49,7 @@ class Built(Struct):
     pins: dict[str, Asker]
     watches: tuple[Watch, ...]
     everywhere: tuple[int, ...]
+    heeds: tuple[int, ...]
     paces: dict[int, list[int]]
 
 
@@ -93,6 +94,7 @@ def build(terms: Terms) -> Built:
     spoken = {label for line in lines for label in line.acts}
     asked = {name for need in needs for name in need[0]} | {name for cap in caps for name in cap[0]}
     watched, everywhere = _watched(watches)
+    heeds = tuple(number for number in everywhere if watches[number].heeds)
     asked |= under.keys() | guards.keys() | watched.keys()
     heard = {label for line in lines for label in line.results}
     won = {name for bit in bits for name in bit.names}
@@ -161,17 +163,22 @@ def build(terms: Terms) -> Built:
             guards=guards.get(label, ()),
             watches=looked,
             fused=fused(watches, looked, label),
+            heeds=tuple(number for number in looked if watches[number].heeds),
             ensured=tuple(number for number in watched.get(label, ()) if isinstance(_inner(watches[number]), Ensures)),
         )
     hearings = {}
     for label in sorted(heard | set(names.messages) | won | (watched.keys() - names.tools.keys())):
         mine = results.get(label, ())
         straight = straight_of(mine, lines)
-        mind = watched.get(label, ())
+        mind = tuple(sorted({*watched.get(label, ()), *heeds}))
         said = None if turned or label in names.tools or mind else said_of(straight)
-        hearings[label] = Hearing(label, mine, asks.get(label, _NOTHING).wins, straight, said, mind)
+        mindful = tuple(number for number in mind if watches[number].heeds)
+        hearings[label] = Hearing(
+            label, mine, asks.get(label, _NOTHING).wins, straight, said,
+            tuple(number for number in mind if number not in mindful), mindful,
+        )  # fmt: skip
     unnamed = tuple(rows[key] for key in (("?", None, line.number) for line in lines) if key in rows)
-    unnamed_hearing = Hearing("Unrecognized", unnamed) if unnamed else None
+    unnamed_hearing = Hearing("Unrecognized", unnamed, heeds=heeds) if unnamed else None
     for alias, name in terms.aliases.items():
         if name in acts:
             acts[alias] = acts[name]
@@ -203,6 +210,7 @@ def build(terms: Terms) -> Built:
         pins=pins,
         watches=watches,
         everywhere=everywhere,
+        heeds=heeds,
         paces=paces(lines, acts, hearings, unnamed_hearing) if any("calls" in purse.limits for purse in purses) else {},
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, get_type_hints
 
 import msgspec
+from msgspec import structs
 
 from duly.values.errors import Diagnostic, DulyError
 from duly.values.expr import exact, normal
@@ -118,6 +119,8 @@ class Contract:
         self.watches = built.watches
         self.timed = tuple(number for number, watch in enumerate(built.watches) if watch.timed)
         self.everywhere = built.everywhere
+        # those that are told of every observation
+        self.heeds = built.heeds
         self.budgets = tuple((number, watch) for number, watch in enumerate(built.watches) if isinstance(watch, Budget))
         # what can be told to watch only, or to refuse: rules and budgets
         self.modal = frozenset((*built.rules, *(watch.id for watch in built.watches)))
@@ -273,6 +276,10 @@ def _rule(rule: Rule) -> Any:
     defaults: dict[str, Any] = {
         "same": None, "where": None, "on": None, "on_violation": "refuse", "on_excess": "refuse", "by": [],
     }  # fmt: skip
+    if rule.template == "formula":
+        from .formula.make import tidy
+
+        rule = structs.replace(rule, args={**rule.args, "that": tidy(rule.args["that"])})
     return {
         name: value
         for name, value in _plain(rule).items()

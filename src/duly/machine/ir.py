@@ -71,7 +71,8 @@ class Plan(Struct, frozen=True):
     ``said`` are the same moves where the label may be a message, and nothing but the protocol asks about it; ``answer``
     those of its result; ``judged`` says that conditions name the outcome, ``reads`` that
     something looks into the result. ``asks`` are the numbers of the approvals that may want a person's yes, ``guards``
-    the names of those that a gate asks. ``fused`` has the rules with books, where several can be asked at once.
+    the names of those that a gate asks. ``fused`` has the rules with books, where several can be asked at once;
+    ``heeds`` are those that are told how a call has come out.
     """
 
     label: str
@@ -100,6 +101,7 @@ class Plan(Struct, frozen=True):
     guards: tuple[str, ...] = ()
     fused: Fused | None = None
     light: bool = False
+    heeds: tuple[int, ...] = ()
 
 
 class Hearing(Struct, frozen=True):
@@ -111,6 +113,7 @@ class Hearing(Struct, frozen=True):
     straight: dict[int, Any] | None = None
     said: dict[int, Any] | None = None
     watches: tuple[int, ...] = ()
+    heeds: tuple[int, ...] = ()
 
 
 class Waiting(Struct, frozen=True):

@@ -144,6 +144,10 @@ class _Own:
     def _argument(self, kind: str, value: Any) -> Any:
         if kind in ("member", "members"):
             return self._said(value)
+        if kind == "formula":
+            from .formula.make import renamed
+
+            return renamed(value, self._written)
         if kind == "weights":
             return {self._written(name): weight for name, weight in value.items()}
         return {**value, "of": self._said(value["of"])} if kind == "back" else value

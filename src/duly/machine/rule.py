@@ -179,6 +179,11 @@ def collects(
     return _rule("collects", options, of=of, fact=fact, value=value, pattern=pattern, by=by, keep=keep)
 
 
+def formula(that: str, **options: Unpack[Options]) -> Rule:
+    """An act that makes the temporal formula ``that`` false for good is refused; what is open at the end is found."""
+    return _rule("formula", options, that=that)
+
+
 def _rule(template: str, options: Mapping[str, Any], **args: Any) -> Rule:
     """A rule; an optional argument that is None is one that was not given."""
     more = dict(options)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from duly.values.expr import kind, normal
 from duly.values.plain import write_json
@@ -27,7 +27,7 @@ class Argument(Struct, frozen=True):
 
     ``kind`` is ``member`` (a name, a group, a glob, ``{of, where}`` or a list of such), ``members`` (a list of two or
     more), ``count``, ``time`` (seconds), ``field`` (a path), ``text``, ``amount``, ``limit`` (an amount, or one by
-    unit), ``weights``, ``back``, ``within``, or ``act`` (the word ``act``).
+    unit), ``weights``, ``back``, ``within``, ``formula``, or ``act`` (the word ``act``).
     """
 
     name: str
@@ -37,9 +37,9 @@ class Argument(Struct, frozen=True):
 
 
 class Template(Struct, frozen=True):
-    """One row: how the rule is written (``form`` ``list``, ``members`` or ``mapping``), what it takes, and what makes
-    it. ``caps`` says that it may ask people instead of refusing, ``on`` when what comes before counts unless the rule
-    says otherwise (empty: the rule says nothing of what comes before)."""
+    """One row: how the rule is written (``form`` ``list``, ``members``, ``mapping``, or ``text`` for an argument that
+    may stand alone), what it takes, and what makes it. ``caps`` says that it may ask people instead of refusing, ``on``
+    when what comes before counts unless the rule says otherwise (empty: the rule says nothing of what comes before)."""
 
     name: str
     form: str
@@ -53,6 +53,10 @@ class Template(Struct, frozen=True):
 def text_of(rule: Rule) -> str:
     """The canonical text of a rule, which is its id unless it is given one: ``must_precede(lookup, refund)``."""
     template = TEMPLATES[rule.template]
+    if template.form == "text":
+        from .formula.make import tidy
+
+        rule = structs.replace(rule, args={**rule.args, "that": tidy(rule.args["that"])})
     given = [argument for argument in template.arguments if argument.name in rule.args]
     parts = [
         (f"{argument.name}=" if argument.optional else "") + _written(rule.args[argument.name]) for argument in given
@@ -109,7 +113,9 @@ def misfits(rule: Rule) -> list[str]:
         found.append(f"`{rule.template}` says nothing of what comes before, so it takes no `on`")
     if rule.on_excess == "ask" and not template.caps:
         found.append(f"`{rule.template}` is no cap: only caps can ask people instead of refusing")
-    if rule.where is not None and not isinstance(rule.where, str):
+    if rule.template == "formula" and rule.where is not None:
+        found.append("`formula` takes no `where`; a condition stands in an atom, as in `!refund{args.amount > 5}`")
+    elif rule.where is not None and not isinstance(rule.where, str):
         found.append("`where` is a condition on the arguments")
     if rule.same is not None and not (
         isinstance(rule.same, str)
@@ -193,7 +199,7 @@ def _pattern(value: Any) -> str:
 _KINDS: Final[dict[str, Callable[[Any], str]]] = {
     "member": _member, "members": _two, "count": _count, "time": _any, "field": _text, "text": _text, "limit": _any,
     "amount": _any, "weights": _weights, "back": _back, "within": _within,
-    "act": _act, "keep": _keep, "pattern": _pattern,
+    "act": _act, "keep": _keep, "pattern": _pattern, "formula": _text,
 }  # fmt: skip
 
 
@@ -335,6 +341,11 @@ TEMPLATES: Final[dict[str, Template]] = {
                 Argument("keep", "keep", "`all`, those of the `last` time, or how many of the newest", True),
             ),
             "gathers the distinct values of a fact, which conditions ask by `in`", templates.collects,
+        ),
+        Template(
+            "formula", "text", (Argument("that", "formula", "a temporal formula"),),
+            "refuses what would make a temporal formula false for good; what is open at the end is found",
+            templates.formula,
         ),
     )
 }  # fmt: skip

@@ -382,4 +382,10 @@ def collects(make: Maker) -> Ask:
     )  # fmt: skip
 
 
+def formula(make: Maker) -> Ask:
+    from .formula.make import progressed
+
+    return progressed(make)
+
+
 Make = Callable[[Maker], Ask]

@@ -141,6 +141,10 @@ def _rule(row: Node) -> Rule:
     args: dict[str, Any] = {"members": value} if template.form == "members" else value
     if template.form == "list" and isinstance(value, list):
         args = dict(zip(names, value, strict=True))
+    if template.form == "text":
+        inner = value if isinstance(value, dict) else {names[0]: value}
+        args = {names[0]: inner.pop(names[0])}
+        said = {**inner, **said}
     for argument in template.arguments:
         if argument.kind in ("time", "within") and not isinstance(args.get(argument.name, {}), dict):
             args[argument.name] = seconds(args[argument.name])

@@ -116,6 +116,8 @@ def _rule(rule: Rule) -> dict[str, Any]:
     said: Any = list(args.values()) if template.form == "list" else args
     if template.form == "members":
         said = list(args["members"])
+    if template.form == "text":
+        (said,) = args.values()
     defaults = {
         "id": "", "excepting": (), "scope": "session", "severity": "error", "same": None, "where": None, "on": None,
         "mode": "enforce", "on_violation": "refuse", "on_excess": "refuse", "by": (),

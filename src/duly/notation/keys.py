@@ -34,6 +34,7 @@ MEMBER: Final = Text("a name, a group such as `@change`, or a glob")
 CONDITION: Final = Text("a condition (CEL)")
 PATTERN: Final = Text("a pattern (RE2)", regex=True)
 PIN: Final = Either((Flag(), Text("the digest of the accepted definition")))
+FORMULA: Final = Text("a formula")
 MODE: Final = Choice(("enforce", "shadow"))
 
 TOOL: Final = Record(
@@ -224,6 +225,7 @@ _SHAPES: Final[dict[str, Shape]] = {
     "act": Choice(("act",)),
     "keep": Either((Choice(("all", "last")), Whole(1))),
     "pattern": PATTERN,
+    "formula": FORMULA,
 }  # fmt: skip
 
 
@@ -240,6 +242,11 @@ def _head(template: Template) -> Key:
     keys = tuple(
         Key(each.name, _argument(each), each.about, required=not each.optional) for each in template.arguments
     )
+    if template.form == "text":
+        # what stands beside such a rule may stand inside of it as well
+        beside = tuple(key for key in RULE_OPTIONS.keys if key.name not in ("where", "on", "on_excess", "by"))
+        whole = Record((*keys, *beside), "a mapping with `that` and options")
+        return Key(template.name, Either((FORMULA, whole)), template.about, example='"G(!a -> O ?b)"')
     return Key(template.name, Record(keys, "a mapping of the rule's arguments", planned=_ARGUMENTS), template.about)
 
 
@@ -253,7 +260,7 @@ def _spelled(spelling: Spelling) -> Key:
 
 
 _ARGUMENTS: Final = ("zone",)
-_OPTIONS: Final = ("formula", "zone")
+_OPTIONS: Final = ("zone",)
 
 RULES: Final = Rows(
     tuple(_head(template) for template in TEMPLATES.values()),

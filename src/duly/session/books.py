@@ -175,6 +175,39 @@ def heard(contract: Contract, state: State, watches: tuple[int, ...], label: str
     return structs.replace(state, books=put(state.books, fresh)) if fresh else state
 
 
+def learnt(
+    contract: Contract, state: State, numbers: tuple[int, ...], act: Act | None, outcome: str | None, result: Any
+) -> tuple[State, list[Reason], list[Reason]]:
+    """The state once these rules were told of something that has happened; what they find, and those in shadow."""
+    found: list[Reason] = []
+    noted: list[Reason] = []
+    fresh: dict[int, Any] = {}
+    for number in numbers:
+        watch, book = contract.watches[number], state.books[number]
+        after, wrong = watch.learn(book, act, outcome, result)
+        if after is not book:
+            fresh[number] = after
+        if wrong is not None:
+            label = "observed" if act is None else f"?{act.label}"
+            reason = structs.replace(reason_of(watch, wrong, label, state), got=label)
+            (noted if mode_of(state.more, watch.rule) == "shadow" else found).append(reason)
+    if fresh:
+        state = structs.replace(state, books=put(state.books, fresh))
+    return noticed(state, noted), found, noted
+
+
+def came_out(
+    contract: Contract, state: State, identity: str, call: Open, outcome: str | None, result: Any
+) -> tuple[State, list[Reason], list[Reason]]:
+    """``learnt`` for the end of a call; rules that refused it are not told, since for them it never was."""
+    plan = contract.acts.get(call.label)
+    heeds = plan.heeds if plan is not None else contract.heeds
+    if not heeds:
+        return state, [], []
+    act = act_of(contract, state, call.label, call.args, identity, call.batch)
+    return learnt(contract, state, tuple(n for n in heeds if n not in call.shut), act, outcome, result)
+
+
 def lapsed(contract: Contract, state: State) -> tuple[State, list[Reason], list[Reason]]:
     """What was to be done before now, once: then it is no longer owed. What rules in shadow say of it stands apart."""
     found: list[Reason] = []

@@ -28,10 +28,10 @@ from duly.values.event import (
     Sent,
 )  # fmt: skip
 from duly.values.plain import Malformed
-from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violation
+from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict, Violation
 
 from .act import called, sent
-from .books import beside, lapsed
+from .books import beside, lapsed, learnt, noticed
 from .charge import charged, opened
 from .close import closed
 from .hear import heard
@@ -44,6 +44,7 @@ from .time import passed
 
 Answer = tuple[Verdict, State]
 SETTLING: Final = frozenset({Returned, Failed, Ordered})
+_UNLABELLED: Final = frozenset({Decided, Ordered, Charged, Opened, Listed, Elapsed})
 
 
 def decide(contract: Contract, state: State, event: Event) -> Answer:
@@ -70,10 +71,15 @@ def judge(contract: Contract, state: State, event: Event, happened: bool) -> Ans
             state = passed(contract, state, event)
             if contract.timed:
                 state, late, noted = lapsed(contract, state)
-        if not contract.timed:
+        if not contract.timed and not contract.heeds:
             answer = _JUDGES[type(event)](contract, state, event, happened)
             return answer if contract.shown else told(contract, *answer)
         verdict, after = _JUDGES[type(event)](contract, state, event, happened)
+        if contract.heeds and type(event) in _UNLABELLED and _counts(event, verdict):
+            # it has happened, and is a position of every rule that counts them all
+            after, more, unseen = learnt(contract, after, contract.heeds, None, None, None)
+            after = noticed(after, more)
+            late, noted = [*late, *more], [*noted, *unseen]
         if type(event) in SETTLING:
             # what a call was to do has not been done, now that it is known to have failed
             after, more, unseen = lapsed(contract, after)
@@ -90,6 +96,14 @@ def judge(contract: Contract, state: State, event: Event, happened: bool) -> Ans
         message = f"the decision failed: {type(error).__name__}: {str(error)[:200]}"
         reason = Reason("duly", "internal", message, help="report this; the act was not admitted")
         return told(contract, Violation((reason,)), before)
+
+
+def _counts(event: Event, verdict: Verdict) -> bool:
+    """Whether an observation without a label is a position: not where it is void. What is settled has one already, and
+    a mode by order is the mode of the contract, which is none."""
+    if type(event) is Ordered and event.order in ("settle", "mode"):
+        return False
+    return type(event) in (Charged, Listed) or type(verdict) is Allowed
 
 
 def _noted(contract: Contract, state: State, event: Event, happened: bool) -> Answer:

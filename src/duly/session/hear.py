@@ -6,10 +6,12 @@ from msgspec import structs
 
 from duly.machine.contract import Contract
 from duly.machine.ir import NOTHING, Edge, Hearing, State
+from duly.machine.watch.member import Act
 from duly.values.event import Received
 from duly.values.verdict import ALLOWED, Reason, Unrecognized, Verdict, Violation
 
 from .batch import moved_on
+from .books import act_of, beside, learnt
 from .books import heard as told
 from .move import bind, find, pick, place, remarked, span_of, touched, turn
 from .park import withdrawn
@@ -57,7 +59,9 @@ def heard(contract: Contract, state: State, event: Received, happened: bool) -> 
             )  # fmt: skip
             return Violation((reason,), finding=True), state
         if hearing is None:
-            return ALLOWED, state
+            if not contract.heeds:
+                return ALLOWED, state
+            hearing = Hearing(str(label), (), heeds=contract.heeds)
     return _heard(contract, state, hearing, event)
 
 
@@ -68,6 +72,11 @@ def _heard(contract: Contract, state: State, hearing: Hearing, event: Received) 
     payload = event.payload if event.payload is not None else {}
     reasons: list[Reason] = []
     taken = False
+    noted: list[Reason] = []
+    before = state
+    if hearing.heeds:
+        said = _said(contract, state, hearing, event)
+        state, reasons, noted = learnt(contract, state, hearing.heeds, said, "ok", None)
     for row in hearing.rows:
         slot, move = find(row, state.cursors)
         if type(move) is dict:  # a name that is neither declared a tool nor a message is read as both
@@ -98,10 +107,20 @@ def _heard(contract: Contract, state: State, hearing: Hearing, event: Received) 
         state = structs.replace(state, cursors=cursors, registers=registers, movers=movers, more=more)
     if state.more.waiting:
         state = drained(contract, state)
+    if event.label is None and not taken:
+        # nobody knows what was meant, and no protocol has a branch for that here
+        return _unnamed(), structs.replace(state, books=before.books, more=before.more)
     if event.label is None:
-        # some protocol has a branch for it here, or nobody knows what was meant
-        return (ALLOWED if taken else _unnamed()), state
-    return finding(state, reasons) if reasons else (ALLOWED, state)
+        reasons = [reason for reason in reasons if reason.kind != "protocol"]
+    return beside(*(finding(state, reasons) if reasons else (ALLOWED, state)), [], noted)
+
+
+def _said(contract: Contract, state: State, hearing: Hearing, event: Received) -> Act | None:
+    """A message as rules see it; None where nobody could name it."""
+    if event.label is None:
+        return None
+    payload = event.payload if type(event.payload) is dict else {}
+    return act_of(contract, state, hearing.label, payload, None, None)
 
 
 def _unnamed() -> Unrecognized:

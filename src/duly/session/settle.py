@@ -14,7 +14,7 @@ from duly.values.plain import Malformed, as_data
 from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
 
 from .batch import gone_back, remembered, unbound
-from .books import beside, breaches, ended, noticed
+from .books import beside, breaches, came_out, ended, noticed
 from .move import find, hears, learn, span_of, turn
 from .time import began
 
@@ -102,13 +102,14 @@ def settled(contract: Contract, state: State, identity: str, call: Open, outcome
     """The call has ended with this outcome."""
     plan = contract.acts.get(call.label)
     if keeps(plan, outcome):
-        return ALLOWED, _with_open(state, identity, structs.replace(call, uncertain=True))
+        return _unsettled(contract, state, identity, call)
     if outcome == "error":
         return given_up(contract, state, identity, call, payload)
     left = _without(state.open, identity)
     if plan is None or plan.message:
         # what no contract admits, or no tool, moves nothing when it ends, but for rules that look at every act
-        return ALLOWED, ended(contract, structs.replace(state, open=left), identity, call, "won", payload)
+        state = ended(contract, structs.replace(state, open=left), identity, call, "won", payload)
+        return _told(*came_out(contract, state, identity, call, outcome, payload), [])
     if plan.watches:
         broken, noted = breaches(contract, state, identity, call, payload)
         state = noticed(state, noted)
@@ -117,13 +118,14 @@ def settled(contract: Contract, state: State, identity: str, call: Open, outcome
             state = released(structs.replace(state, open=left), identity)
             state = ended(contract, state, identity, call, "spent", payload)
             verdict, after = _through(contract, state, identity, call, "error", payload)
-            return beside(*finding(after, [*broken, *verdict.reasons]), [], noted)
+            return beside(*finding(after, [*broken, *verdict.reasons]), [], [*noted, *verdict.noted])
         state = ended(contract, state, identity, call, "won", payload)
         if noted:
             state = won(released(structs.replace(state, open=left), identity), plan.wins, call.batch)
             return beside(*_through(contract, state, identity, call, outcome, payload), [], noted)
     hearing = contract.hearings.get(call.label)
-    if hearing is None and not call.moved and state.more is NOTHING and call.batch is None:
+    heeds = plan.heeds
+    if hearing is None and not call.moved and state.more is NOTHING and call.batch is None and not heeds:
         return ALLOWED, State(
             state.cursors, state.movers, state.facts | plan.wins, state.data, state.registers, left, state.at,
             state.serial, NOTHING, state.books,
@@ -199,7 +201,19 @@ def failed(contract: Contract, state: State, event: Failed, happened: bool) -> A
         return Violation((reason,), finding=True), state
     if event.effect == "none":
         return given_up(contract, state, event.id, call)
-    return ALLOWED, _with_open(state, event.id, structs.replace(call, uncertain=True))
+    return _unsettled(contract, state, event.id, call)
+
+
+def _unsettled(contract: Contract, state: State, identity: str, call: Open) -> Answer:
+    """Nobody knows what the call did: it stays open, and what it holds is kept."""
+    state = _with_open(state, identity, structs.replace(call, uncertain=True))
+    return _told(*came_out(contract, state, identity, call, None, None), [])
+
+
+def _told(state: State, found: list[Reason], noted: list[Reason], reasons: list[Reason]) -> Answer:
+    """The verdict where rules and protocols find this."""
+    every = [*found, *reasons]
+    return beside(*(finding(state, every) if every else (ALLOWED, state)), [], noted)
 
 
 def given_up(contract: Contract, state: State, identity: str, call: Open, payload: Any = None) -> Answer:
@@ -222,6 +236,7 @@ def released(state: State, cause: str) -> State:
 def _through(contract: Contract, state: State, identity: str, call: Open, outcome: str, payload: Any) -> Answer:
     """Hands the end of a call to every protocol that did not refuse it."""
     hearing = contract.hearings.get(call.label)
+    state, found, noted = came_out(contract, state, identity, call, outcome, payload)
     reasons: list[Reason] = []
     for line in contract.lines:
         if call.label in line.acts and line.number not in call.moved:
@@ -234,7 +249,7 @@ def _through(contract: Contract, state: State, identity: str, call: Open, outcom
             reasons.append(reason)
     if state.more.waiting:
         state = drained(contract, state)
-    return finding(state, reasons) if reasons else (ALLOWED, state)
+    return _told(state, found, noted, reasons)
 
 
 def _loose(state: State, event: Returned) -> Answer:

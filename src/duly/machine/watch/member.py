@@ -41,14 +41,20 @@ class Member(Struct, frozen=True):
             return True
         unsure = False
         for condition in conditions:
-            place = ("where", condition.text)
-            answer = act.known.get(place, UNSET)
-            if answer is UNSET:
-                answer = act.known[place] = condition({**act.values, "args": act.args})
+            answer = asked(condition, act)
             if answer is True:
                 return True
             unsure = unsure or answer is None
         return None if unsure else False
+
+
+def asked(condition: Condition, act: Act) -> bool | None:
+    """What a condition says of an act, worked out once."""
+    place = ("where", condition.text)
+    answer = act.known.get(place, UNSET)
+    if answer is UNSET:
+        answer = act.known[place] = condition({**act.values, "args": act.args})
+    return answer  # type: ignore[no-any-return]
 
 
 Resolve = Callable[[Any], Member]

@@ -24,6 +24,7 @@ class Same(Watch):
         self.fields = fields
         self.labels = inner.labels
         self.timed, self.counts, self.everywhere = inner.timed, inner.counts, inner.everywhere
+        self.heeds = inner.heeds
 
     def _key(self, act: Act, result: Any = UNSET) -> str | None:
         field = self.fields.get(act.label) or self.fields.get("")
@@ -73,6 +74,16 @@ class Same(Watch):
     def breach(self, book: Book, act: Act, result: Any) -> Refusal | None:
         key = self._key(act)
         return self.inner.breach(self._of(book, key), act, result) if key is not None else None
+
+    def learn(self, book: Book, act: Act | None, outcome: str | None, result: Any) -> tuple[Book, Refusal | None]:
+        if act is None:
+            return book, None  # what belongs to no value
+        field = self._field(act)
+        key = self._key(act, result) if field is not None and field.result else self._key(act)
+        if key is None:
+            return book, None
+        mine, wrong = self.inner.learn(self._of(book, key), act, outcome, result)
+        return self._with(book, key, lambda _: mine), wrong
 
     def lapse(self, book: Book, now: float) -> tuple[Book, list[Owed]]:
         found: list[Owed] = []

@@ -47,13 +47,15 @@ class Owed(Struct, frozen=True):
 class Watch:
     """One rule over the acts and successes of ``labels``; ``everywhere`` says that it looks at every act.
 
-    ``timed`` says that time alone changes its book; ``counts`` that it takes in whatever ran, also what it refused.
-    ``shape`` is the type of its books, to which those that come from outside are held.
+    ``timed`` says that time alone changes its book; ``counts`` that it takes in whatever ran, also what it refused;
+    ``heeds`` that ``learn`` is told of observations, with ``everywhere`` of all of them. ``shape`` is the type of its
+    books, to which those that come from outside are held.
     """
 
     timed = False
     counts = False
     everywhere = False
+    heeds = False
     start: ClassVar[Book] = {}
     shape: ClassVar[Any] = dict[str, Any]
 
@@ -86,6 +88,11 @@ class Watch:
     def breach(self, book: Book, act: Act, result: Any) -> Refusal | None:
         """What is wrong with a result that has come."""
         return None
+
+    def learn(self, book: Book, act: Act | None, outcome: str | None, result: Any) -> tuple[Book, Refusal | None]:
+        """Something has happened, and what is wrong with it: a call (or a message) came out so; ``outcome`` None says
+        that nobody knows how, ``act`` None that it was neither."""
+        return book, None
 
     def lapse(self, book: Book, now: float) -> tuple[Book, list[Owed]]:
         """What was to be done before now."""
