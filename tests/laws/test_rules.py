@@ -75,6 +75,10 @@ def repeated(history: History, label: str, args: Any, at: float, batch: str | No
     return label == "a" and len(row) == 2 and all(each == args for each in row)
 
 
+def circling(history: History, label: str, args: Any, at: float, batch: str | None) -> bool:
+    return label == "a" and [h.args for h in taken(history, "a")][-3:].count(args) >= 2
+
+
 def crowded(history: History, label: str, args: Any, at: float, batch: str | None) -> bool:
     return label == "a" and sum(at - h.at < 3 for h in taken(history, "a")) >= 2
 
@@ -158,6 +162,7 @@ RULES: dict[str, tuple[Rule, Oracle, bool]] = {
     "fresh": (Rule("fresh", {"of": "a", "for": "b", "lasts": 3, "until": "c"}), fresh, True),
     "within": (Rule("within", {"of": "b", "after": "a", "t": 3}), late, True),
     "no_repeat": (Rule("no_repeat", {"of": "a", "n": 2}), repeated, True),
+    "no_repeat among": (Rule("no_repeat", {"of": "a", "n": 2, "among": 4}), circling, True),
     "rate_limit": (Rule("rate_limit", {"of": "a", "n": 2, "per": 3}), crowded, True),
     "must_follow": (Rule("must_follow", {"of": "a", "by": "b", "within": {"acts": 2}}), no_room, True),
     "forbid": (Rule("forbid", {"of": "a"}), lambda h, label, args, at, batch: label == "a", True),

@@ -118,9 +118,9 @@ def immediately_before(first: Member, then: Member, **options: Unpack[Options]) 
     return _rule("immediately_before", options, first=first, then=then)
 
 
-def no_repeat(of: Member, n: int | str, **options: Unpack[Options]) -> Rule:
-    """The next equal act is refused once ``n`` equal ones of ``of`` stand in a row."""
-    return _rule("no_repeat", options, of=of, n=n)
+def no_repeat(of: Member, n: int | str, *, among: int | None = None, **options: Unpack[Options]) -> Rule:
+    """The next equal act is refused once ``n`` equal ones of ``of`` stand in a row, or ``among`` so many acts."""
+    return _rule("no_repeat", options, of=of, n=n, among=among)
 
 
 def between(of: Member, from_: Member, to: Member, **options: Unpack[Options]) -> Rule:

@@ -290,8 +290,12 @@ TEMPLATES: Final[dict[str, Template]] = {
         ),
         Template(
             "no_repeat", "mapping",
-            (_of("what is compared"), Argument("n", "count", "how many equal ones are allowed")),
-            "refuses the next equal act once `n` equal ones of `of` stand in a row", templates.no_repeat,
+            (
+                _of("what is compared"), Argument("n", "count", "how many equal ones are allowed"),
+                Argument("among", "count", "among how many acts, so that others between them make no difference", True),
+            ),
+            "refuses the next equal act once `n` equal ones of `of` stand in a row, or `among` so many acts",
+            templates.no_repeat,
         ),
         Template(
             "between", "mapping",

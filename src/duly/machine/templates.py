@@ -14,7 +14,7 @@ from .names import Names
 from .terms import Rule
 from .watch.amount import AtMostTotal, Back, amount_of
 from .watch.collect import Collects, Learns, compiled, newest
-from .watch.count import AtLeast, AtMost, NoRepeat, Weight
+from .watch.count import MOST, AtLeast, AtMost, NoRepeat, Weight
 from .watch.duty import FollowWithinActs, FollowWithinTime
 from .watch.member import Field, Member, field_of, union
 from .watch.order import Adjacent, Between, Exclusive, NeverAfter, Precede
@@ -331,7 +331,15 @@ def within(make: Maker) -> Ask:
 
 
 def no_repeat(make: Maker) -> Ask:
-    return NoRepeat(make.rule, make.member(make.args["of"], judged=True), make.number("n"))
+    n, among = make.number("n"), make.args.get("among")
+    if among is not None:
+        among = natural(among)
+        if among is None or among < 2 or among > MOST or (isinstance(n, int) and among <= n):
+            least = max(2, n + 1) if isinstance(n, int) else 2
+            help = f"say from {least} to {MOST}"
+            make.fault("`among` of `no_repeat` is a whole number of acts, more than `n`", help)
+            among = None
+    return NoRepeat(make.rule, make.member(make.args["of"], judged=True), n, among)
 
 
 def fresh(make: Maker) -> Ask:

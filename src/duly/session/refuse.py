@@ -1,6 +1,6 @@
 """Refusals of acts: ids and keys that are taken, halts and freezes, calls that wait, and what the breaker counts."""
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -14,6 +14,9 @@ from duly.values.verdict import Allowed, Blocked, NeedsApproval, Reason, Refusal
 from .explain import Why
 
 Answer = tuple[Verdict, State]
+
+TALLIED: Final = 1000
+"""Different refused acts of which a breaker knows how often; memory is bounded whatever an agent tries."""
 
 
 def malformed(message: str) -> Reason:
@@ -183,7 +186,11 @@ def tallied(
     more = state.more
     if breaker is not None:
         act = "" if breaker.of == "in_a_row" else f"{label} {mark(args)}"
-        tally = {**more.tally, act: more.tally.get(act, 0) + 1}
+        # the act that was refused last stands last, so that what is forgotten was refused the longest ago
+        tally = {name: times for name, times in more.tally.items() if name != act}
+        if len(tally) >= TALLIED:
+            del tally[next(iter(tally))]
+        tally[act] = more.tally.get(act, 0) + 1
         more = structs.replace(more, tally=tally)
         halted = halted or tally[act] >= breaker.refusals
     if halted:

@@ -1,10 +1,11 @@
 """Rules that count: over what was admitted and not given back, by weight, by facts, and what people may let by."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from duly import Closed, LabelRule, Received, Sent, at_least, at_most, learns, must_happen, no_repeat
+from duly import Closed, DulyError, LabelRule, Received, Sent, at_least, at_most, learns, must_happen, no_repeat
 from steps import back, broke, call, held, ran, settle, why, words
 
 
@@ -131,3 +132,29 @@ def test_how_many_equal_ones_may_be_a_fact_and_none_is_none() -> None:
     assert words(session, call("a", "2"), call("a", "4")) == ["allowed", "violation"]
     ran(session, "ask", "5", result={"n": 0})
     assert "a" not in {legal.label for legal in session.legal()}
+
+
+def test_acts_between_equal_ones_make_no_difference_among_so_many() -> None:
+    session = held(no_repeat(["a", "b"], 2, among=6))
+    turns = [call(label, str(number), {"n": label}) for number, label in enumerate("ababab")]
+    assert words(session, *turns) == ["allowed"] * 4 + ["violation"] * 2
+    said = session.step(call("a", "7", {"n": "a"}))
+    assert said.reasons[0].message == "this `a` was asked for with equal arguments 2 times already, among the last 5 acts"
+
+
+def test_what_is_older_than_so_many_acts_is_forgotten() -> None:
+    session = held(no_repeat("a", 1, among=3))
+    acts = [call("a", str(number), {"n": n}) for number, n in enumerate((1, 2, 3, 1, 2, 1))]
+    assert words(session, *acts) == ["allowed"] * 5 + ["violation"]
+    assert len(session.state.books[0]["row"]) == 5  # all may still be given back
+    for number in range(5):
+        session.step(back("a", str(number)))
+    words(session, call("a", "9", {"n": 9}))
+    assert len(session.state.books[0]["row"]) == 3
+
+
+@pytest.mark.parametrize("among", [0, 1, 2, 1.5, -1, 5000, "n", True])
+def test_too_few_acts_to_look_back_on_are_an_error(among: Any) -> None:
+    with pytest.raises(DulyError) as caught:
+        held(no_repeat("a", 2, among=among), facts={"n": 9})
+    assert "`among` of `no_repeat`" in str(caught.value)

@@ -178,15 +178,18 @@ class NoRepeatBook(TypedDict):
 
 
 class NoRepeat(Watch):
-    """The (``n`` + 1)-th equal act in a row is refused; a row is broken by any other act of ``of``."""
+    """The (``n`` + 1)-th equal act in a row is refused; a row is broken by any other act of ``of``.
+
+    With ``among`` it is refused among so many acts, itself included, whatever stands between them.
+    """
 
     counts = True
     start: ClassVar[Book] = {"row": []}
     shape: ClassVar[Any] = NoRepeatBook
 
-    def __init__(self, rule: Rule, of: Member, n: int | str) -> None:
+    def __init__(self, rule: Rule, of: Member, n: int | str, among: int | None = None) -> None:
         super().__init__(rule, of)
-        self.of, self.n = of, n
+        self.of, self.n, self.among = of, n, among
 
     def _mark(self, act: Act) -> str:
         known = act.known.get(("mark",), UNSET)
@@ -206,11 +209,13 @@ class NoRepeat(Watch):
         n = whole(self.n, act.values.get("facts", {}))
         if n is None:
             return no_limit(self.n, act)
-        row = book["row"][-n:] if n else []
-        if len(row) < n or any(mark != self._mark(act) for _, mark in row):
+        back = n if self.among is None else self.among - 1
+        row = book["row"][-back:] if back else []
+        if sum(mark == self._mark(act) for _, mark in row) < n:
             return None
-        times = "once" if n == 1 else f"{n} times in a row"
-        message = f"this `{act.label}` was asked for with equal arguments {times} already"
+        times = "once" if n == 1 else f"{n} times in a row" if self.among is None else f"{n} times"
+        where = "" if self.among is None else f", among the last {back} acts"
+        message = f"this `{act.label}` was asked for with equal arguments {times} already{where}"
         return Refusal("repeat", message, "change the arguments, or do something else")
 
     def admit(self, book: Book, act: Act) -> Book:
@@ -219,6 +224,7 @@ class NoRepeat(Watch):
         row = [*book["row"], [act.id, self._mark(act)]]
         # what is before so many that are sure can make no difference any more
         sure, most = 0, self.n if isinstance(self.n, int) else MOST
+        most = most if self.among is None else self.among - 1
         for place in range(len(row) - 1, -1, -1):
             sure += row[place][0] is None
             if sure == most:
