@@ -54,14 +54,15 @@ VENDORS: Final = {
 SLOW: Final = ("lark", "yaml", "cel_expr_python", "re2", "jsonschema_rs", "typer", "rich", "asyncio", "threading")
 
 NAMES: Final = frozenset({
-    "Allowed", "Approval", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
-    "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError", "LabelRule",
-    "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "Reason", "Received", "Refused",
-    "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms", "Tool", "Transition", "Unrecognized", "Verdict",
-    "Violation", "at_least", "at_most", "at_most_total", "between", "blocks", "collects", "cooldown", "decide",
-    "definition_digest", "ensures", "exclusive", "forbid", "formula", "fresh", "guard", "immediately_before", "learns",
-    "load", "merge", "must_follow", "must_happen", "must_precede", "never_after", "no_repeat", "observe",
-    "open_journal", "permit", "protocol", "rate_limit", "requires", "transitions", "within",
+    "Allowed", "Approval", "Blocked", "Breaker", "Callback", "Called", "Charged", "Classifier", "Closed",
+    "Contract", "Decided", "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph",
+    "JournalError", "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard",
+    "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms",
+    "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_least", "at_most", "at_most_total", "between",
+    "blocks", "collects", "cooldown", "decide", "definition_digest", "ensures", "exclusive", "forbid", "formula",
+    "fresh", "guard", "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede",
+    "never_after", "no_repeat", "observe", "open_journal", "permit", "protocol", "rate_limit", "requires",
+    "transitions", "within",
 })  # fmt: skip
 """The public names. One that goes or comes is a change for users, and is noted in the changelog."""
 

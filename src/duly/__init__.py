@@ -56,11 +56,13 @@ from .values.event import (
 from .values.verdict import Allowed, Blocked, Legal, NeedsApproval, Reason, Repair, Unrecognized, Verdict, Violation
 
 if TYPE_CHECKING:
+    from .gates.decider import Callback
     from .gates.files import load
     from .gates.gate import Gate
     from .gates.guard import guard
     from .gates.labels import Classifier
     from .gates.outside import Outside
+    from .gates.program import Program
     from .journal.journal import JournalError, open_journal
     from .notation.protocol import blocks, protocol, transitions
     from .notation.transitions import Transition
@@ -69,11 +71,13 @@ __version__ = "0.1.0"
 
 # What loads a parser, YAML or a gate is found on first use, so that `import duly` stays cheap.
 _LATER = {
+    "Callback": "gates.decider",
     "Classifier": "gates.labels",
     "Gate": "gates.gate",
     "Transition": "notation.transitions",
     "JournalError": "journal.journal",
     "Outside": "gates.outside",
+    "Program": "gates.program",
     "blocks": "notation.protocol",
     "guard": "gates.guard",
     "load": "gates.files",
@@ -83,14 +87,15 @@ _LATER = {
 }
 
 __all__ = [
-    "Allowed", "Approval", "Blocked", "Breaker", "Called", "Charged", "Classifier", "Closed", "Contract", "Decided",
-    "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph", "JournalError", "LabelRule",
-    "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard", "Reason", "Received", "Refused",
-    "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms", "Tool", "Transition", "Unrecognized", "Verdict",
-    "Violation", "at_least", "at_most", "at_most_total", "between", "blocks", "collects", "cooldown", "decide",
-    "definition_digest", "ensures", "exclusive", "forbid", "formula", "fresh", "guard", "immediately_before", "learns",
-    "load", "merge", "must_follow", "must_happen", "must_precede", "never_after", "no_repeat", "observe",
-    "open_journal", "permit", "protocol", "rate_limit", "requires", "transitions", "within",
+    "Allowed", "Approval", "Blocked", "Breaker", "Callback", "Called", "Charged", "Classifier", "Closed",
+    "Contract", "Decided", "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph",
+    "JournalError", "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard",
+    "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms",
+    "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_least", "at_most", "at_most_total", "between",
+    "blocks", "collects", "cooldown", "decide", "definition_digest", "ensures", "exclusive", "forbid", "formula",
+    "fresh", "guard", "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede",
+    "never_after", "no_repeat", "observe", "open_journal", "permit", "protocol", "rate_limit", "requires",
+    "transitions", "within",
 ]  # fmt: skip
 
 

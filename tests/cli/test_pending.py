@@ -43,3 +43,35 @@ def test_machines_get_one_object_a_thing_that_waits(duly: Duly, here: Path) -> N
     parked, uncertain = duly("pending", "--json", *desk(here)).lines
     assert (parked["ticket"], parked["waits_for"], parked["args"]) == ("t-c8", "c7", {"n": 1})
     assert (uncertain["ticket"], uncertain["call"]) == (None, "c7")
+
+
+def test_a_list_says_where_it_is_cut_and_json_shows_all(duly: Duly, here: Path) -> None:
+    import json
+
+    from duly import Approval, Called, Decided, Gate
+    from duly.journal.journal import open_journal
+
+    (here / "till.yaml").write_text(
+        "duly: 1\ncontract: till\ntools: {pay: {effect: write}}\napprovals: [{of: pay, by: [policy, ana]}]\n"
+    )
+    import duly as library
+
+    contract, journal = library.load(here / "till.yaml"), open_journal(str(here / "till.sqlite"))
+    assert isinstance(contract.asks[0].approval, Approval)
+    gate = Gate.open(contract, journal, "s")
+    gate.step(Called("pay", {"note": "x" * 500}, id="c1", agent="bot", context={"invoice": 12}))
+    gate.step(Decided("leave", "c1", by="policy", recommendation="approve", reason="known", channel="program"))
+    gate.leave()
+    journal.close()
+    options = ["--store", str(here / "till.sqlite"), "--contract", str(here / "till.yaml")]
+    said = duly("pending", *options)
+    cut = '{"note":"' + "x" * 188 + "…"
+    assert said.out.splitlines() == [
+        "s: t1-c1: Allow `pay`?", f"      pay {cut} (cut: 200 of 511 bytes; `--json` and `--ask` show all)",
+        "      decided by policy or ana; asked by bot; a standing yes may cover exactly these arguments",
+        '      with {"invoice":12}', "      policy said leave: approve: known", "1 act waiting",
+    ]  # fmt: skip
+    (line,) = map(json.loads, duly("pending", "--json", *options).out.splitlines())
+    assert (line["args"], line["context"], line["said"]) == (
+        {"note": "x" * 500}, {"invoice": 12}, [{"by": "policy", "decision": "leave", "words": "approve: known"}],
+    )  # fmt: skip

@@ -6,7 +6,8 @@ from threading import Event
 import pytest
 
 from duly import Called, Contract, DulyError, Gate, OutsideGuard, Refused, Session, Tool, at_most
-from duly.gates.outside import HUNG, Outside
+from duly.gates.outside import Outside
+from duly.gates.question import HUNG
 from duly.journal.journal import open_journal
 from duly.journal.replay import again
 from gates import asked

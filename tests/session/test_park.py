@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from duly import Allowed, Approval, Called, Closed, Decided, Elapsed, Ordered, Session, Stand, Tool, at_most
-from duly.session.park import ticket
+from duly.session.ticket import ticket
 from steps import back, broke, call, hear, held, why, words
 
 PAY = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}

@@ -216,3 +216,78 @@ def test_a_decision_on_a_tool_does_not_mean_another_call_of_its_name() -> None:
     session = held(Approval("pay"), Approval("look"), tools=["pay", "look"])
     words(session, pay("look", 1), call("look", "2"))
     assert "name a ticket" in session.step(yes("look")).text()
+
+
+def two(*by: str, **more: object) -> Session:
+    return held(Approval("a", by=by, **more), tools=[Tool("a", effect="write")])  # type: ignore[arg-type]
+
+
+def test_what_is_left_to_others_stays_open_and_is_told_to_them() -> None:
+    session = two("policy", "ana")
+    words(session, call("a", "c1"))
+    left = Decided("leave", "c1", by="policy", recommendation="approve", reason="known", channel="program")
+    assert words(session, left) == ["allowed"]
+    assert session.state.more.parked["c1"].said == (("policy", "leave", "approve: known"),)
+    assert words(session, Decided("approve", "c1", by="ana"), call("a", "c1")) == ["allowed", "allowed"]
+
+
+def test_a_program_decides_only_where_it_is_named() -> None:
+    session = two()
+    words(session, call("a", "c1"))
+    before = session.state
+    verdict = session.step(Decided("approve", "c1", by="policy", channel="program"))
+    assert verdict.reasons[0].message == "`policy` is a program, and only people decide `t1-c1`"
+    assert session.state == before
+    assert words(session, Decided("approve", "c1", by="policy", channel="callback"), call("a", "c1")) == ["allowed"] * 2
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Decided("approve", "c1", by="policy", channel="program", fault="timeout"),
+        Decided("leave", "c1", by="policy", channel="callback", fault="crash"),
+        Decided("approve", "c1", by="policy", channel="oracle"),  # type: ignore[arg-type]
+        Decided("deny", "c1", by="policy", channel="program", fault="odd"),  # type: ignore[arg-type]
+        Decided("leave", "c1", by="eve"),
+    ],
+)
+def test_a_fault_is_never_a_yes_and_no_strange_channel_decides(event: Event) -> None:
+    session = two("policy")
+    words(session, call("a", "c1"))
+    before = session.state
+    assert why(session.step(event)) == [("people", "void")]
+    assert session.state == before
+
+
+def test_a_no_for_the_turn_says_whose_it_was_until_the_turn_ends() -> None:
+    session = two("check", no="turn")
+    words(session, call("a", "c1"), Decided("deny", "c1", by="check", reason="late", channel="program", fault="timeout"))
+    verdict = session.step(call("a", "c2", {"n": 2}))
+    message = "no to every `a` of this kind: `check` has not answered: late"
+    assert [(r.kind, r.message) for r in verdict.reasons] == [("timeout", message)]
+    words(session, Elapsed(0.0, turn="2"))
+    assert session.state.more.noes == ()
+    assert words(session, call("a", "c2", {"n": 2})) == ["needs_approval"]
+
+
+def test_a_persons_no_takes_the_words_of_an_earlier_program_away() -> None:
+    session = two("policy", "ana")
+    words(session, call("a", "c1"), Decided("deny", "c1", by="policy", channel="program", fault="crash"))
+    assert session.state.more.noes
+    more = structs.replace(session.state.more, denied=())
+    session.state = structs.replace(session.state, more=more)
+    words(session, call("a", "c1"), Decided("deny", "c1", by="ana"))
+    assert session.step(call("a", "c1")).reasons[0].message == "a person has said no to this `a`"
+
+
+def test_what_was_said_and_given_along_comes_back_with_a_snapshot() -> None:
+    session = two("policy", "ana", need=2)
+    words(
+        session, Called("a", {}, id="c1", context={"why": [1.5, None]}),
+        Decided("approve", "c1", by="policy", reason="fine", channel="program"), Called("a", {"n": 2}, id="c2"),
+        Decided("deny", "c2", by="policy", channel="program", fault="rubbish", reason="?"),
+    )  # fmt: skip
+    again = Session.from_dict(session.contract, session.to_dict())
+    assert again.state == session.state
+    assert again.state.more.parked["c1"].programs == ("policy",)
+    assert words(again, Decided("approve", "c1", by="ana"), call("a", "c1")) == ["allowed", "allowed"]

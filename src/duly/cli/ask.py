@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from duly.journal.journal import Journal
     from duly.machine.contract import Contract
-    from duly.session.park import Ticket
+    from duly.session.ticket import Ticket
     from duly.values.event import Event
 
 CHOICES = "[y] yes  [n] no  [e] edit  [a] always  [s] leave it  [q] stop"
@@ -26,7 +26,7 @@ def ask(journal: "Journal", contract: "Contract", waiting: list[tuple[str, str]]
     from .store import gate_of, now
 
     def open_ticket(session: str, name: str) -> "Ticket | None":
-        from duly.session.park import ticket
+        from duly.session.ticket import ticket
 
         state = now(journal, contract, session)
         key = next((key for key, waits in state.more.parked.items() if waits.ticket == name and waits.asks), None)

@@ -7,6 +7,7 @@ import typer
 if TYPE_CHECKING:
     from duly.gates.mcp.run import Options
     from duly.gates.mcp.upstream import Era
+    from duly.gates.program import Program
     from duly.journal.journal import Level
 
 
@@ -68,6 +69,15 @@ def mcp(
     wait: Annotated[
         float, typer.Option("--wait", min=0, help="Seconds that a call waits for a decision made elsewhere.")
     ] = 0,
+    decider: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--decider", help="A program that decides what waits, `NAME=COMMAND`; may be repeated.", show_default=False
+        ),
+    ] = None,
+    decider_within: Annotated[
+        float, typer.Option("--decider-within", min=0.1, help="Seconds that such a program has; then it is a no.")
+    ] = 30,
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds that a call may stay silent.")] = 300,
     era: Annotated[str, typer.Option("--era", help="The server's era: auto, legacy or modern.")] = "auto",
     bare: Annotated[bool, typer.Option("--bare", hidden=True)] = False,
@@ -103,7 +113,7 @@ def mcp(
     _sdk()
     options = _options(
         command or [], contract, url, header or [], shadow, http, session, session_header, session_field, server, store,
-        level, tell_port, tell_token, user, wait, timeout, era,
+        level, tell_port, tell_token, user, wait, timeout, era, _programs(decider or [], decider_within),
     )  # fmt: skip
     _quiet()
     from duly.gates.mcp.run import run
@@ -138,6 +148,7 @@ def _options(
     wait: float,
     timeout: float,
     era: str,
+    deciders: "dict[str, Program]",
 ) -> "Options":
     from duly.gates.mcp.run import Options
     from duly.gates.mcp.upstream import Target
@@ -161,8 +172,31 @@ def _options(
         contract=contract_of(contract) if contract is not None else None,
         shadow=shadow, session=session, session_header=session_header, session_field=session_field, server=server,
         http=place, store=store, level=cast("Level", level), tell_port=tell_port,
-        tell_token=tell_token, user=user.strip(), patience=wait, deadline=timeout,
+        tell_token=tell_token, user=user.strip(), patience=wait, deadline=timeout, deciders=deciders,
     )  # fmt: skip
+
+
+def _programs(said: list[str], within: float) -> "dict[str, Program]":
+    import shlex
+
+    from duly.gates.program import Program
+
+    from .output import usage
+
+    found: dict[str, Program] = {}
+    for text in said:
+        name, equals, command = text.partition("=")
+        name = name.strip()
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise usage(f"`{text}` is no decider: {str(error).lower()}") from None
+        if not name or not equals or not words:
+            raise usage(f"`{text}` is no decider", "write `NAME=COMMAND`")
+        if name in found:
+            raise usage(f"two deciders are called `{name}`")
+        found[name] = Program(tuple(words), within)
+    return found
 
 
 def contract_of_server(command: str, name: str = "") -> str:

@@ -19,6 +19,9 @@ In = Annotated[
 ]
 Why = Annotated[str | None, typer.Option("--reason", help="Why; kept for the record.", show_default=False)]
 
+SHOWN = 200
+"""Bytes that a line of the list shows of what was asked for."""
+
 
 class How(StrEnum):
     """What became of an uncertain call."""
@@ -221,7 +224,7 @@ def _states(journal: "Journal", contract: "Contract") -> "Iterator[tuple[str, St
 
 
 def _waiting(session: str, state: "State", contract: "Contract") -> Iterator[dict[str, Any]]:
-    from duly.session.park import ticket
+    from duly.session.ticket import ticket
 
     for identity, parked in state.more.parked.items():
         if parked.until is not None and state.at >= parked.until:
@@ -231,11 +234,7 @@ def _waiting(session: str, state: "State", contract: "Contract") -> Iterator[dic
             "waits_for": parked.cause or None,
         }  # fmt: skip
         if parked.asks:
-            shown = ticket(contract, state, identity)
-            line |= {
-                "question": shown.question, "by": list(shown.by), "need": shown.need, "yes": list(shown.yes),
-                "granted": shown.granted, "left": shown.left, "stand": list(shown.stand),
-            }  # fmt: skip
+            line |= ticket(contract, state, identity).plain()
         yield line
     for identity, call in state.open.items():
         if call.uncertain:
@@ -247,7 +246,10 @@ def _text(line: dict[str, Any]) -> str:
     from duly.values.plain import seen, write_json
     from duly.values.verdict import shorten
 
-    act = f"{line['label']} {shorten(write_json(line['args']), 200)}"
+    args = write_json(line["args"])
+    act = f"{line['label']} {shorten(args, SHOWN)}"
+    if len(args.encode("utf-8", "replace")) > SHOWN:
+        act += f" (cut: {SHOWN} of {len(args.encode('utf-8', 'replace'))} bytes; `--json` and `--ask` show all)"
     if line["ticket"] is None:
         return seen(f"{line['session']}: call {line['call']} is uncertain: {act}")
     if "question" not in line:
@@ -258,7 +260,14 @@ def _text(line: dict[str, Any]) -> str:
         notes = [f"granted by {', '.join(line['yes'])}, until it is asked for again"]
     if line["left"] is not None:
         notes.append(f"{line['left']:.0f} s left")
+    if line["agent"] is not None:
+        notes.append(f"asked by {line['agent']}")
     if line["stand"]:
         notes.append(f"a standing yes may cover {', '.join(line['stand'])}")
-    told = (f"{line['session']}: {line['ticket']}: {line['question']}", f"      {act}", f"      {'; '.join(notes)}")
+    told = [f"{line['session']}: {line['ticket']}: {line['question']}", f"      {act}", f"      {'; '.join(notes)}"]
+    if line["context"] is not None:
+        told.append(f"      with {shorten(write_json(line['context']), SHOWN)}")
+    for said in line["said"]:
+        words = f": {shorten(said['words'], SHOWN)}" if said["words"] else ""
+        told.append(f"      {said['by']} said {said['decision']}{words}")
     return "\n".join(map(seen, told))

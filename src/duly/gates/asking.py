@@ -21,6 +21,11 @@ class Asking:
                 self._fate = "asked"
             return self._fate == "asked"
 
+    @property
+    def unwanted(self) -> bool:
+        """Whether it was given up."""
+        return self._fate in ("given up", "withdrawn")
+
     def answer(self) -> bool:
         """Whether somebody still waits for the answer; False where it was given up after it was asked."""
         with self._lock:

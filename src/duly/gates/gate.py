@@ -3,7 +3,7 @@
 It reads the clock, asks the guards outside the contract, and only here are enforce and shadow told apart.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -20,14 +20,15 @@ from duly.session.session import Session
 from duly.values.errors import Refused, fault
 from duly.values.event import Called, Closed, Event, Failed, Received, Returned, Sent
 from duly.values.plain import own
-from duly.values.verdict import Allowed, Reason, Refusal, Unrecognized, Verdict, Violation
+from duly.values.verdict import Allowed, Refusal, Unrecognized, Verdict
 
+from .action import Action, act
 from .asking import Asking, Job, room, surely, until
+from .decider import Decider, Deciders
 from .labels import Classifier
 from .outside import Outside, answered, checked, named
 from .stored import Effect, Mode, StoredSession, Taken
 
-Action = Callable[[Event, Verdict], object]
 T = TypeVar("T")
 
 
@@ -51,6 +52,8 @@ class Gate:
     ``clock`` gives seconds that never fall. ``guards``, and those that the contract names, are asked before a call is
     decided; with None nobody is asked, and calls that the contract's guards are about are refused. ``actions`` are
     called with each event and its verdict after both are recorded, and what they raise is recorded and changes nothing.
+    ``deciders`` are asked about calls that wait, by the names that the contract's approvals have under ``by``; what
+    they leave open still waits for people.
 
     The methods that begin with ``a`` do the same for coroutines, and no loop stands still for a lock or a store.
     """
@@ -63,6 +66,7 @@ class Gate:
         clock: Callable[[], float] = monotonic,
         guards: Iterable[Outside] | None = (),
         actions: Iterable[Action] = (),
+        deciders: Mapping[str, Decider] | None = None,
     ) -> None:
         if mode not in (None, "enforce", "shadow"):
             raise fault("gate", f"unknown mode `{mode}`", help="a mode is `enforce` or `shadow`")
@@ -73,6 +77,7 @@ class Gate:
         self._classifier: Classifier | None = None
         self._guards = () if guards is None else checked((*named(session.contract), *guards), session.contract)
         self._actions = tuple(actions)
+        self._deciders = Deciders(deciders, session.contract) if deciders else None
         if not isinstance(session, StoredSession):
             _GATES.setdefault(session, self)
         elif session.gate is None:
@@ -92,6 +97,7 @@ class Gate:
         every: int = 200,
         guards: Iterable[Outside] | None = (),
         actions: Iterable[Action] = (),
+        deciders: Mapping[str, Decider] | None = None,
     ) -> "Gate":
         """The gate of a session that a journal keeps: begun where the journal does not know it, else gone on with.
 
@@ -103,7 +109,7 @@ class Gate:
         if mode not in (None, "enforce", "shadow"):
             raise fault("gate", f"unknown mode `{mode}`", help="a mode is `enforce` or `shadow`")
         stored = StoredSession(contract, journal, session, mode=mode, clock=clock, wall=wall, wait=wait, every=every)
-        return cls(stored, mode=mode, clock=clock, guards=guards, actions=actions)
+        return cls(stored, mode=mode, clock=clock, guards=guards, actions=actions, deciders=deciders)
 
     @classmethod
     def of(cls, session: Session) -> "Gate":
@@ -123,13 +129,16 @@ class Gate:
         return self._take([event])[0].verdict
 
     def begin(
-        self, label: str, payload: dict[str, Any] | None, *, key: str | None = None, id: str | None = None
-    ) -> Pass:
+        self, label: str, payload: dict[str, Any] | None, *, key: str | None = None, id: str | None = None,
+        context: Any = None,
+    ) -> Pass:  # fmt: skip
         """Asks for a call before it runs; raises ``duly.Refused``. What is begun must be settled or failed.
 
-        ``payload`` None stands for arguments that are no plain values, which only shadow lets by.
+        ``payload`` None stands for arguments that are no plain values, which only shadow lets by. ``id`` is the
+        caller's own number of the request: asked again under it, it is the same one. ``context`` is a plain value that
+        is shown to whoever decides on the call and kept for the record.
         """
-        return _passed(self._take([self._call(label, payload, key, id, _BATCH.get())])[0])
+        return _passed(self._take([self._call(label, payload, key, id, _BATCH.get(), context)])[0])
 
     def begin_all(self, calls: Sequence[tuple[str, dict[str, Any]]], *, batch: str) -> list[Pass | Refused]:
         """Asks for the calls of one list in its order, before any of them runs; each is a Pass, or why it is refused.
@@ -197,10 +206,11 @@ class Gate:
             self.session.leave()
 
     async def abegin(
-        self, label: str, payload: dict[str, Any] | None, *, key: str | None = None, id: str | None = None
-    ) -> Pass:
+        self, label: str, payload: dict[str, Any] | None, *, key: str | None = None, id: str | None = None,
+        context: Any = None,
+    ) -> Pass:  # fmt: skip
         """``begin``; who is cancelled while it waits has not asked, who is cancelled later has not begun."""
-        event = self._call(label, payload, key, id, _BATCH.get())
+        event = self._call(label, payload, key, id, _BATCH.get(), context)
         if self._quick:
             return _passed(self._take([event])[0])
         asking, passes = Asking(), list[Pass]()
@@ -284,18 +294,31 @@ class Gate:
     @property
     def _quick(self) -> bool:
         """Whether deciding takes microseconds and waits for nothing but other such decisions."""
-        return not self._guards and not self._actions and not isinstance(self.session, StoredSession)
+        slow = self._guards or self._actions or self._deciders is not None
+        return not slow and not isinstance(self.session, StoredSession)
 
     async def _surely(self, work: Callable[[], T]) -> T:
         return work() if self._quick else await surely(work)
 
-    def _call(self, label: str, payload: Any, key: str | None, id: str | None, batch: str | None) -> Called:
+    def _call(
+        self, label: str, payload: Any, key: str | None, id: str | None, batch: str | None, context: Any = None
+    ) -> Called:
         inside = _INSIDE.get()
         parent = inside[1] if inside is not None and inside[0] is self else None
         asked: Any = payload if payload is not None else ["no plain values"]
-        return Called(label, asked, id=id, key=key, parent=parent, batch=batch)
+        return Called(label, asked, id=id, key=key, parent=parent, batch=batch, context=context)
 
     def _take(self, events: Sequence[Event], *, listed: bool = False, asking: Asking | None = None) -> list[Taken]:
+        """Decides, and asks the deciders of what waits; what they have let by is asked for again."""
+        taken = self._once(events, listed=listed, asking=asking)
+        if self._deciders is None or not taken:
+            return taken
+        return [
+            self._deciders.consulted(self.session, event, one, self._once, asking)
+            for event, one in zip(events, taken, strict=True)
+        ]
+
+    def _once(self, events: Sequence[Event], *, listed: bool = False, asking: Asking | None = None) -> list[Taken]:
         """Asks the guards, decides and records, and only then acts on it."""
         if self._guards:
             events = [self._guarded(event) if type(event) is Called else event for event in events]
@@ -308,7 +331,7 @@ class Gate:
             taken = []
         if self._actions:
             for one in taken:
-                self._act(one)
+                act(self._actions, session, one)
         return taken
 
     def _taken(self, event: Event) -> Taken:
@@ -326,16 +349,6 @@ class Gate:
         answers = answered(self._guards, self.session.contract, event)
         return event if answers is None else structs.replace(event, answers=answers)
 
-    def _act(self, taken: Taken) -> None:
-        for action in self._actions:
-            try:
-                action(_shown(taken.event), taken.verdict)
-            except Exception as error:
-                name = str(getattr(action, "__name__", "action"))
-                message = f"the action `{name}` failed: {type(error).__name__}: {str(error)[:200]}"
-                reason = Reason("action", "action", message, help="what was decided stands")
-                self.session.note(taken.event, Violation((reason,), finding=True))
-
     def _labels(self) -> Classifier:
         if self._classifier is None:
             self._classifier = Classifier(self.session.contract.terms.labels)
@@ -349,12 +362,6 @@ class Gate:
             yield
         finally:
             _INSIDE.reset(token)
-
-
-def _shown(event: Event) -> Event:
-    """The event with a payload of its own, for those who may change what they are shown."""
-    payload = getattr(event, "payload", None)
-    return event if payload is None else structs.replace(event, payload=own(payload))
 
 
 def _passed(taken: Taken) -> Pass:

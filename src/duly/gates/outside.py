@@ -5,8 +5,7 @@ is written down as what it was: False, or a word for why there is no answer.
 """
 
 from collections.abc import Callable, Sequence
-from threading import Lock, Thread
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 
@@ -16,8 +15,7 @@ from duly.values.errors import fault
 from duly.values.event import Called
 from duly.values.plain import Malformed, plain
 
-HUNG: Final = 8
-"""Threads that one guard may leave hanging; a guard that hangs more often is not asked again until one comes back."""
+from .question import put, text_of
 
 
 class Outside(Struct, frozen=True):
@@ -54,7 +52,7 @@ def _found(said: OutsideGuard) -> Callable[[dict[str, Any]], Any]:
         for step in name.split("."):
             found = getattr(found, step)
     except (Exception, SystemExit) as error:
-        message = f"the guard `{said.run}` cannot be found: {type(error).__name__}: {_text(error)}"
+        message = f"the guard `{said.run}` cannot be found: {type(error).__name__}: {text_of(error)}"
         raise fault("guard", message, span=said.span, help="its module must be where Python looks for it") from None
     if not callable(found):
         raise fault("guard", f"the guard `{said.run}` cannot be called", span=said.span, help="name a function")
@@ -111,45 +109,9 @@ def _prepared(contract: Contract, label: str | None, event: Called) -> dict[str,
 
 
 def _ask(guard: Outside, args: dict[str, Any]) -> Any:
-    """One guard's answer, from a thread that is left behind when it does not come in time."""
-    with _LOCK:
-        if _HANGING.get(guard.run, 0) >= HUNG:
-            return f"timeout: {HUNG} earlier questions have not been answered yet"
-        _HANGING[guard.run] = _HANGING.get(guard.run, 0) + 1
-    answers: list[Any] = []
-    thread = Thread(target=_run, args=(guard, plain(args), answers), name=f"duly-{guard.shown}", daemon=True)
-    thread.start()
-    thread.join(guard.within)
-    return answers[0] if answers else f"timeout: no answer within {guard.within:g} seconds"
-
-
-def _run(guard: Outside, args: dict[str, Any], answers: list[Any]) -> None:
-    try:
-        answer = guard.run(args)
-        if hasattr(answer, "__await__"):
-            import asyncio
-
-            answer = asyncio.run(_awaited(answer))
-        answers.append(answer if answer is True or answer is False else f"rubbish: a `{type(answer).__name__}`")
-    except BaseException as error:
-        answers.append(f"crash: {type(error).__name__}: {_text(error)}")
-    finally:
-        with _LOCK:
-            _HANGING[guard.run] -= 1
-            if not _HANGING[guard.run]:
-                del _HANGING[guard.run]
-
-
-async def _awaited(answer: Any) -> Any:
-    return await answer
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)[:200].encode("utf-8", "backslashreplace").decode()
-    except Exception:
-        return "an error that cannot be shown"
-
-
-_LOCK = Lock()
-_HANGING: dict[Any, int] = {}
+    """One guard's answer: True, False, or a word for why there is none."""
+    told = put(guard.run, plain(args), within=guard.within, name=guard.shown)
+    if told.how != "answered":
+        return f"{told.how}: {told.text}"
+    answer = told.value
+    return answer if answer is True or answer is False else f"rubbish: a `{type(answer).__name__}`"

@@ -28,9 +28,9 @@ class Asker(Struct, frozen=True):
     names: frozenset[str]
     when: Condition | None
 
-    def admits(self, name: str) -> bool:
-        """Whether somebody of this name may decide."""
-        return not self.approval.by or name in self.approval.by
+    def admits(self, name: str, program: bool = False) -> bool:
+        """Whether somebody of this name may decide; a program may only where the contract names it."""
+        return name in self.approval.by if self.approval.by else not program
 
     def shown(self) -> str:
         """Who is to say yes, in words."""

@@ -167,7 +167,9 @@ class Parked(Struct, frozen=True):
     """An act that waits: for the settlement of the uncertain call ``cause``, or for people.
 
     ``asks`` are the ids of its approvals, ``yes`` the names that have said yes, ``until`` is when it expires,
-    ``granted`` says that it may run, ``edited`` what then runs instead; ``agent`` asked for it.
+    ``granted`` says that it may run, ``edited`` what then runs instead; ``agent`` asked for it, and ``context`` is what
+    he gave along. ``said`` is what those who were asked have said so far (name, ``approve`` or ``leave``, in which
+    words), ``programs`` which of them were programs.
     """
 
     label: str
@@ -180,6 +182,9 @@ class Parked(Struct, frozen=True):
     granted: bool = False
     edited: Any = None
     agent: str | None = None
+    context: Any = None
+    said: tuple[tuple[str, str, str], ...] = ()
+    programs: tuple[str, ...] = ()
 
     @property
     def runs(self) -> Any:
@@ -208,7 +213,8 @@ class More(Struct, frozen=True):
     tickets; ``denied`` (label, mark of its arguments) and ``shut`` (approvals) are refused until the next turn;
     ``past`` are the latest tickets that are open no more: call, ticket, and what became of it. ``mode`` is the
     session's where a person has ordered one, ``modes`` those of rules by their ids. ``pins`` has, by label, the digests
-    of the accepted and of the listed definition of pinned tools.
+    of the accepted and of the listed definition of pinned tools. ``noes`` says of what is ``denied`` or ``shut``, where
+    no person did it, what for: a kind of reason and its words.
     """
 
     over: str | None = None
@@ -232,6 +238,7 @@ class More(Struct, frozen=True):
     past: tuple[tuple[str, str, str], ...] = ()
     modes: dict[str, str] = field(default_factory=dict)
     pins: dict[str, tuple[str, str]] = field(default_factory=dict)
+    noes: tuple[tuple[str, str, str], ...] = ()
 
 
 NOTHING: Final = More()

@@ -5,13 +5,12 @@ A yes is bound to the tool and its arguments as they would run, and is spent by 
 
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from duly.machine.approvals import Asker
 from duly.machine.contract import Contract
 from duly.machine.glob import inside
 from duly.machine.ir import More, Parked, Plan, Standing, State
-from duly.machine.terms import Stand
 from duly.values.event import Called
 from duly.values.expr import same
 from duly.values.verdict import NeedsApproval, Reason, Repair
@@ -53,15 +52,27 @@ def wanted(
 def denials(more: More, label: str, args: Any, asks: Wanted) -> list[Reason]:
     """The noes of this turn that refuse a call before anybody is asked again."""
     reasons = []
-    if (label, mark(args)) in more.denied:
-        reasons.append(_denied(asks[0], f"a person has said no to this `{label}`", label))
+    said = (label, mark(args))
+    if said in more.denied:
+        reasons.append(_denied(more, asks[0], act_of(*said), f"this `{label}`", label))
     shut = [asker for asker in asks if asker.id in more.shut]
-    return reasons + [_denied(asker, f"a person has said no to every `{label}` of this kind", label) for asker in shut]
+    return reasons + [_denied(more, asker, asker.id, f"every `{label}` of this kind", label) for asker in shut]
 
 
-def _denied(asker: Asker, message: str, label: str) -> Reason:
-    help = "do not ask for it again before the person has spoken"
-    return Reason(asker.id, "denied", message, got=f"!{label}", help=help, span=asker.approval.span)
+def _denied(more: More, asker: Asker, what: str, shown: str, label: str) -> Reason:
+    told = next((no for no in more.noes if no[0] == what), None)
+    if told is None:
+        message, kind = f"a person has said no to {shown}", "denied"
+        help = "do not ask for it again before the person has spoken"
+    else:
+        message, kind = f"no to {shown}: {told[2]}", told[1]
+        help = "do not ask for it again in this turn"
+    return Reason(asker.id, kind, message, got=f"!{label}", help=help, span=asker.approval.span)
+
+
+def act_of(label: str, marked: str) -> str:
+    """The name under which a no to an act is kept."""
+    return f"{label} {marked}"
 
 
 def known(state: State, event: Called, plan: Plan | None, args: Any) -> tuple[str | None, Any]:
@@ -107,7 +118,7 @@ def permitted(
     lives = [asker.approval.expires for asker in left if asker.approval.expires is not None]
     waits = Parked(
         plan.label, args, _ticket(more, identity), asks=tuple(asker.id for asker in left),
-        until=state.at + min(lives) if lives else None, agent=event.agent,
+        until=state.at + min(lives) if lives else None, agent=event.agent, context=event.context,
     )  # fmt: skip
     after = structs.replace(more, parked={**more.parked, identity: waits}, issued=more.issued + 1)
     return _needed(left, plan.label, waits.ticket), structs.replace(state, serial=serial, more=after)
@@ -148,16 +159,20 @@ def covered(stands: Standing, args: Any) -> bool:
     return same({name: value for name, value in stands.args.items() if name not in stands.within}, rest)
 
 
-def granted(asks: Wanted, yes: tuple[str, ...]) -> bool:
+def granted(asks: Wanted, yes: tuple[str, ...], programs: tuple[str, ...] = ()) -> bool:
     """Whether enough different people have said yes under each approval."""
-    return all(len({name for name in yes if asker.admits(name)}) >= asker.approval.need for asker in asks)
+    return all(
+        len({name for name in yes if asker.admits(name, name in programs)}) >= asker.approval.need for asker in asks
+    )
 
 
-def edited(state: State, key: str, waits: Parked, args: Any, by: str, asks: Wanted) -> State:
-    """A new ticket for what a person made of the act; the yes of others was about something else."""
+def edited(state: State, key: str, waits: Parked, args: Any, by: str, asks: Wanted, *, program: bool) -> State:
+    """A new ticket for what a person made of the act; what others said was about something else."""
     more = state.more
+    programs = (by,) if program else ()
     fresh = structs.replace(
-        waits, ticket=_ticket(more, key), edited=args, yes=(by,), granted=granted(asks, (by,))
+        waits, ticket=_ticket(more, key), edited=args, yes=(by,), granted=granted(asks, (by,), programs), said=(),
+        programs=programs,
     )
     more = structs.replace(
         more, parked={**more.parked, key: fresh}, issued=more.issued + 1, past=past(more, key, waits, "edited"),
@@ -237,60 +252,3 @@ def withdrawn(contract: Contract, state: State) -> State:
 
 def without(parked: dict[str, Parked], key: str) -> dict[str, Parked]:
     return {each: waits for each, waits in parked.items() if each != key}
-
-
-class Ticket(Struct, frozen=True):
-    """What a person is shown of an act that waits: worked out when it is shown."""
-
-    ticket: str
-    call: str
-    label: str
-    args: Any
-    question: str
-    by: tuple[str, ...]
-    need: int
-    yes: tuple[str, ...]
-    granted: bool
-    left: float | None
-    stand: tuple[str, ...]
-    """How wide a standing yes may be: empty where there can be none."""
-
-
-def ticket(contract: Contract, state: State, key: str) -> Ticket:
-    """The ticket of a parked act; raises KeyError where none waits under this id."""
-    waits = state.more.parked[key]
-    asks = [contract.askers[id] for id in waits.asks if id in contract.askers]
-    questions = [filled(asker.approval.ask, waits.runs) for asker in asks if asker.approval.ask]
-    widths: list[str] = []
-    if asks and all(asker.approval.stand != "none" for asker in asks):
-        widths = ["exactly these arguments"]
-        widths += [
-            f"{name} inside {glob}"
-            for asker in asks
-            if isinstance(asker.approval.stand, Stand)
-            for name, glob in asker.approval.stand.within.items()
-        ]
-    return Ticket(
-        waits.ticket, key, waits.label, waits.runs,
-        " ".join(questions) or (f"Allow `{waits.label}`?" if asks else f"What became of `{waits.cause}`?"),
-        tuple(dict.fromkeys(name for asker in asks for name in asker.approval.by)),
-        max((asker.approval.need for asker in asks), default=1), waits.yes, waits.granted,
-        None if waits.until is None else waits.until - state.at, tuple(widths),
-    )  # fmt: skip
-
-
-def filled(text: str, args: Any) -> str:
-    """A question with ``{args.name}`` replaced by the values that would run; what is not there stays as written.
-
-    What the agent wrote cannot look like words of the contract: it stays in its line.
-    """
-    import re
-
-    from duly.values.expr import UNSET, reach
-    from duly.values.plain import seen, write_json
-
-    def value(match: "re.Match[str]") -> str:
-        found = reach(args, tuple(match[1].split(".")))
-        return match[0] if found is UNSET else seen(found if type(found) is str else write_json(found))
-
-    return re.sub(r"\{args\.([A-Za-z_][\w.]*)\}", value, text)

@@ -1,4 +1,4 @@
-"""Decisions of people on acts that wait for them."""
+"""Decisions on acts that wait for them: of people, and of what a gate asks in their place."""
 
 from msgspec import structs
 
@@ -6,9 +6,9 @@ from duly.machine.approvals import Asker
 from duly.machine.contract import Contract
 from duly.machine.ir import More, Parked, State
 from duly.values.event import Decided
-from duly.values.verdict import ALLOWED, Reason, Verdict, Violation
+from duly.values.verdict import ALLOWED, Reason, Verdict, Violation, one_line
 
-from .park import dropped, edited, granted, lifted
+from .park import act_of, dropped, edited, granted, lifted
 from .refuse import mark
 
 Answer = tuple[Verdict, State]
@@ -21,6 +21,14 @@ _ENDED = {
     "spent": "was decided, and its yes is used up",
     "edited": "was decided: another ticket stands for what it was changed to",
 }
+
+_FAULTS = {
+    "timeout": "`{}` has not answered",
+    "crash": "`{}` broke off when it was asked",
+    "rubbish": "`{}` gave an answer that is no decision",
+    None: "`{}` has said no",
+}
+"""What a no is called that no person has given; each is a kind of reason."""
 
 
 def void(message: str, *, help: str = "") -> Violation:
@@ -37,23 +45,33 @@ def decided(contract: Contract, state: State, event: Decided, happened: bool) ->
         return found, state
     key, waits = found
     asks = [contract.askers[id] for id in waits.asks]
-    wrong = may_not(asks, waits, event.by)
+    if event.channel not in (None, "callback", "program") or event.fault not in _FAULTS:
+        return void("a decision comes from a person, a callback or a program"), state
+    program = event.channel == "program"
+    wrong = may_not(asks, waits, event.by, program)
     if wrong is not None:
         return wrong, state
     by = str(event.by)
-    mine = [asker for asker in asks if asker.admits(by)]
+    mine = [asker for asker in asks if asker.admits(by, program)]
+    if event.fault is not None and event.decision != "deny":
+        return void(f"`{by}` has not decided `{waits.ticket}`: what is no answer is a no"), state
+    waits = told(waits, event)
     match event.decision:
         case "approve":
             if by in waits.yes:
                 return void(f"`{by}` has said yes to `{waits.ticket}` before"), state
             return ALLOWED, said_yes(state, key, waits, by, asks)
+        case "leave":
+            more = structs.replace(state.more, parked={**state.more.parked, key: waits})
+            return ALLOWED, structs.replace(state, more=more)
         case "deny":
             more = state.more
             shut = more.shut | {asker.id for asker in mine if asker.approval.no == "turn"}
             # what was asked for, and what another person has made of it
             said = ((waits.label, mark(waits.args)), (waits.label, mark(waits.runs)))
             denied = tuple(dict.fromkeys((*more.denied, *said)))
-            state = structs.replace(state, more=structs.replace(more, denied=denied, shut=shut))
+            noes = _noes(more, event, [act_of(*each) for each in said], [each.id for each in mine])
+            state = structs.replace(state, more=structs.replace(more, denied=denied, shut=shut, noes=noes))
             state = dropped(contract, state, key, "denied")
             for other, known in list(state.more.parked.items()):
                 if not known.granted and shut & {*known.asks}:
@@ -62,7 +80,7 @@ def decided(contract: Contract, state: State, event: Decided, happened: bool) ->
         case "edit":
             return _edit(contract, state, event, key, waits, asks)
         case _:
-            help = "decide `approve`, `deny` or `edit`"
+            help = "decide `approve`, `deny`, `edit` or `leave`"
             return void(f"`{str(event.decision)[:40]}` is no decision", help=help), state
 
 
@@ -78,7 +96,34 @@ def _edit(
         args, faults = preparer(args, schema=accepted == now)
         if faults:
             return void(f"the edited arguments do not fit: {faults[0][1]}", help="correct them"), state
-    return ALLOWED, edited(state, key, waits, args, str(event.by), tuple(asks))
+    program = event.channel == "program"
+    return ALLOWED, edited(state, key, waits, args, str(event.by), tuple(asks), program=program)
+
+
+def told(waits: Parked, event: Decided) -> Parked:
+    """The act that waits, with what was said of it for those who decide after; no more is kept than is new."""
+    if event.decision not in ("approve", "leave"):
+        return waits
+    by, program = str(event.by), event.channel == "program"
+    words = ": ".join(one_line(text, 500) for text in (event.recommendation, event.reason) if text)
+    said = waits.said
+    if words or event.decision == "leave":
+        said = (*(each for each in said if each[:2] != (by, event.decision)), (by, event.decision, words))
+    programs = waits.programs
+    if event.decision == "approve" and program and by not in programs:
+        programs = (*programs, by)
+    return structs.replace(waits, said=said, programs=programs)
+
+
+def _noes(more: More, event: Decided, acts: list[str], asks: list[str]) -> tuple[tuple[str, str, str], ...]:
+    """What is kept of a no: that of a person speaks for itself."""
+    about = {*acts, *asks}
+    left = tuple(no for no in more.noes if no[0] not in about)
+    if event.channel is None:
+        return left
+    words = _FAULTS[event.fault].format(one_line(str(event.by), 80))
+    words += f": {one_line(event.reason, 300)}" if event.reason else ""
+    return (*left, *((what, event.fault or "denied", words) for what in dict.fromkeys((*acts, *asks))))
 
 
 def meant(state: State, target: str | None, ticket: str | None) -> tuple[str, Parked] | Violation:
@@ -117,12 +162,15 @@ def is_ticket(more: More, name: str | None) -> bool:
     return dash == "-" and number[:1] == "t" and number[1:].isdecimal() and 0 < int(number[1:20]) <= more.issued
 
 
-def may_not(asks: list[Asker], waits: Parked, by: str | None) -> Violation | None:
+def may_not(asks: list[Asker], waits: Parked, by: str | None, program: bool = False) -> Violation | None:
     if not by:
         return void(f"the decision on `{waits.ticket}` names nobody who decides")
     if waits.agent is not None and by == waits.agent:
         return void(f"`{by}` asked for `{waits.ticket}` and cannot decide it")
-    if not any(asker.admits(by) for asker in asks):
+    if not any(asker.admits(by, program) for asker in asks):
+        if program and not any(asker.approval.by for asker in asks):
+            help = f"`by: [{by}]` in the contract lets it"
+            return void(f"`{by}` is a program, and only people decide `{waits.ticket}`", help=help)
         who = ", ".join(dict.fromkeys(name for asker in asks for name in asker.approval.by))
         return void(f"`{by}` does not decide `{waits.ticket}`", help=f"{who} may")
     return None
@@ -130,7 +178,7 @@ def may_not(asks: list[Asker], waits: Parked, by: str | None) -> Violation | Non
 
 def said_yes(state: State, key: str, waits: Parked, by: str, asks: list[Asker]) -> State:
     yes = (*waits.yes, by)
-    fresh = structs.replace(waits, yes=yes, granted=granted(tuple(asks), yes))
+    fresh = structs.replace(waits, yes=yes, granted=granted(tuple(asks), yes, waits.programs))
     more = state.more
     more = structs.replace(more, parked={**more.parked, key: fresh}, denied=lifted(more, fresh))
     return structs.replace(state, more=more)

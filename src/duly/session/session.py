@@ -363,6 +363,7 @@ def _bare(event: Called) -> bool:
         and event.parent is None
         and event.raw is None
         and event.answers is None
+        and event.context is None
     )
 
 
@@ -375,11 +376,14 @@ def _door(kind: Any) -> Any:
 
 
 _TEXT = frozenset((str, type(None)))
-_NAMES = ("label", "id", "run", "turn", "batch", "key", "parent", "server", "target", "ticket", "by", "outcome", "raw")
-_VALUES = ("payload", "scope", "usage", "budget", "tools", "answers")
+_NAMES = (
+    "label", "id", "run", "turn", "batch", "key", "parent", "server", "target", "ticket", "by", "outcome", "raw",
+    "recommendation", "channel", "fault",
+)  # fmt: skip
+_VALUES = ("payload", "scope", "usage", "budget", "tools", "answers", "context")
 _WORDS = {
     "effect": ("none", "unknown"),
-    "decision": ("approve", "deny", "edit"),
+    "decision": ("approve", "deny", "edit", "leave"),
     "order": ("freeze", "unfreeze", "stand", "withdraw", "settle", "mode", "accept"),
 }
 _DOORS = {kind: _door(kind) for kind in Event.__args__}

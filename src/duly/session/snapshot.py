@@ -8,7 +8,7 @@ from msgspec import Struct, field, structs
 
 from duly.machine.cells import cells
 from duly.machine.contract import Contract
-from duly.machine.ir import EMPTY, NOTHING, Held, More, Open, Parked, Standing, State, Waiting
+from duly.machine.ir import EMPTY, NOTHING, Held, More, Open, Parked, State, Waiting
 from duly.machine.watch.watch import Natural, Watch
 from duly.values.errors import Diagnostic, DulyError, fault
 from duly.values.expr import UNSET, normal
@@ -17,6 +17,7 @@ from duly.values.verdict import Violation
 
 from .orders import wide
 from .park import granted
+from .saved_ticket import SavedStanding, SavedTicket, read_standing, read_ticket, write_standing, write_ticket
 
 FORMAT = 1
 
@@ -57,30 +58,6 @@ class SavedOpen(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     shut: list[int] = field(default_factory=list)
 
 
-class SavedTicket(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """An act that waits for people."""
-
-    label: str
-    args: str
-    ticket: str
-    asks: list[str]
-    yes: list[str] = field(default_factory=list)
-    until: float | None = None
-    granted: bool = False
-    edited: str | None = None
-    agent: str | None = None
-
-
-class SavedStanding(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    id: str
-    label: str
-    args: str
-    asks: list[str]
-    by: str
-    within: dict[str, str] = field(default_factory=dict)
-    until: float | None = None
-
-
 class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     over: str | None = None
     frozen: bool = False
@@ -104,6 +81,7 @@ class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     past: list[tuple[str, str, str]] = field(default_factory=list)
     modes: dict[str, Literal["enforce", "shadow"]] = field(default_factory=dict)
     pins: dict[str, tuple[str, str]] = field(default_factory=dict)
+    noes: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -155,10 +133,10 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
             {f"{bit:x}": batch for bit, batch in more.fresh.items()},
             [_kept(held) for held in more.held],
             dict(more.tally), sorted(more.found), more.origin, more.mode,
-            {key: _ticket(waits) for key, waits in more.parked.items() if waits.asks}, more.issued,
-            [_stands(stands) for stands in more.standing], list(more.denied), sorted(more.shut),
+            {key: write_ticket(waits) for key, waits in more.parked.items() if waits.asks}, more.issued,
+            [write_standing(stands) for stands in more.standing], list(more.denied), sorted(more.shut),
             list(more.past), dict(more.modes),  # type: ignore[arg-type]
-            dict(more.pins),
+            dict(more.pins), list(more.noes),
         ),
     )  # fmt: skip
     # by the ids of their rules, and only where something has happened
@@ -218,15 +196,15 @@ def _state(contract: Contract, saved: Saved) -> State:
         over=more.over, frozen=more.frozen, turn=more.turn, run=more.run, turns=more.turns, runs=more.runs,
         parked={
             **{key: Parked(p[0], read_json(p[1]), p[2], p[3]) for key, p in more.parked.items()},
-            **{key: _parked(saved) for key, saved in more.tickets.items()},
+            **{key: read_ticket(saved) for key, saved in more.tickets.items()},
         },
-        issued=more.issued, standing=tuple(_standing(saved) for saved in more.standing),
+        issued=more.issued, standing=tuple(read_standing(saved) for saved in more.standing),
         denied=tuple(more.denied), shut=frozenset(more.shut), past=tuple(more.past),
         waiting=tuple(_awaited(waiting) for waiting in more.waiting),
         fresh={int(bit, 16): batch for bit, batch in more.fresh.items()},
         held=tuple(_held(held, value) for held in more.held),
         tally=dict(more.tally), found=frozenset(more.found), origin=more.origin, mode=more.mode,
-        modes=dict(more.modes), pins=dict(more.pins),
+        modes=dict(more.modes), pins=dict(more.pins), noes=tuple(more.noes),
     )  # fmt: skip
     calls: dict[str, Open] = {}
     for identity, call in saved.open.items():
@@ -291,8 +269,10 @@ def _check(contract: Contract, state: State) -> None:
     else:
         for waits in state.more.parked.values():
             asks = tuple(contract.askers[id] for id in waits.asks)
-            if waits.granted and not (asks and granted(asks, waits.yes)):
+            if waits.granted and not (asks and granted(asks, waits.yes, waits.programs)):
                 wrong.append("a yes that nobody gave who may")
+            if set(waits.programs) - set(waits.yes):
+                wrong.append("a program's yes that was not given")
             if waits.agent is not None and waits.agent in waits.yes:
                 wrong.append("a yes of the one who asked")
         for stands in state.more.standing:
@@ -350,32 +330,6 @@ def _awaited(saved: SavedWaiting) -> Waiting:
 def _book(watch: Watch, text: str) -> Any:
     book = read_json(text)
     return watch.thaw(book) if watch.fits(book) else book
-
-
-def _ticket(waits: Parked) -> SavedTicket:
-    edited = None if waits.edited is None else write_json(waits.edited)
-    return SavedTicket(
-        waits.label, write_json(waits.args), waits.ticket, list(waits.asks), list(waits.yes), waits.until,
-        waits.granted, edited, waits.agent,
-    )  # fmt: skip
-
-
-def _parked(saved: SavedTicket) -> Parked:
-    edited = None if saved.edited is None else read_json(saved.edited)
-    return Parked(
-        saved.label, read_json(saved.args), saved.ticket, "", tuple(saved.asks), tuple(saved.yes), saved.until,
-        saved.granted, edited, saved.agent,
-    )  # fmt: skip
-
-
-def _stands(stands: Standing) -> SavedStanding:
-    args = write_json(stands.args)
-    return SavedStanding(stands.id, stands.label, args, list(stands.asks), stands.by, stands.within, stands.until)
-
-
-def _standing(saved: SavedStanding) -> Standing:
-    args = read_json(saved.args)
-    return Standing(saved.id, saved.label, args, tuple(saved.asks), saved.by, saved.within, saved.until)
 
 
 def _kept(held: Held) -> SavedHeld:

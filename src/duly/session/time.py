@@ -54,7 +54,7 @@ def renewed(contract: Contract, state: State, *, run: bool) -> State:
     data = put(state.data, {slot: 0 for slot, scope in enumerate(contract.scopes) if scope in ends})
     facts = state.facts & ~(contract.run_bits if run else contract.turn_bits)
     more = state.more
-    changes: dict[str, Any] = {"turns": more.turns + 1, "denied": (), "shut": frozenset()}
+    changes: dict[str, Any] = {"turns": more.turns + 1, "denied": (), "shut": frozenset(), "noes": ()}
     if run:
         changes["runs"] = more.runs + 1
     breaker = contract.terms.breaker

@@ -25,7 +25,11 @@ class Found(Struct, frozen=True, gc=False):
 
 
 class Called(Struct, frozen=True, gc=False, tag_field="event", tag="called", omit_defaults=True):
-    """The agent asks for a tool. ``raw`` is undecoded argument text and stands in place of ``payload``."""
+    """The agent asks for a tool. ``raw`` is undecoded argument text and stands in place of ``payload``.
+
+    ``context`` is what whoever asks wants to be known of the call: it is shown to those who decide on it and kept for
+    the record, and nothing is judged by it.
+    """
 
     label: str
     payload: Any = None
@@ -43,6 +47,7 @@ class Called(Struct, frozen=True, gc=False, tag_field="event", tag="called", omi
     answers: dict[str, Any] | None = None
     raw: str | None = None
     found: Found | None = None
+    context: Any = None
 
 
 class Sent(Struct, frozen=True, gc=False, tag_field="event", tag="sent", omit_defaults=True):
@@ -103,14 +108,22 @@ class Received(Struct, frozen=True, gc=False, tag_field="event", tag="received",
 class Decided(
     Struct, frozen=True, gc=False, tag_field="event", tag="decided", omit_defaults=True, rename={"target": "for"}
 ):
-    """A person's decision on a parked act, named by its call id (``for``) or its ticket."""
+    """A decision on a parked act, named by its call id (``for``) or its ticket.
 
-    decision: Literal["approve", "deny", "edit"]
+    ``leave`` leaves it to others, perhaps with a ``recommendation`` to them. ``channel`` is None where a person has
+    decided; a gate that has asked a ``callback`` or a ``program`` says so, and under ``fault`` why it has none but this
+    answer (``timeout``, ``crash``, ``rubbish``).
+    """
+
+    decision: Literal["approve", "deny", "edit", "leave"]
     target: str | None = None
     ticket: str | None = None
     by: str | None = None
     payload: Any = None
     reason: str | None = None
+    recommendation: str | None = None
+    channel: Literal["callback", "program"] | None = None
+    fault: Literal["timeout", "crash", "rubbish"] | None = None
     at: float | str | None = None
     run: str | None = None
     turn: str | None = None

@@ -11,7 +11,7 @@ import pytest
 
 from duly.gates.mcp.people import question
 from duly.journal.journal import open_journal
-from duly.session.park import Ticket
+from duly.session.ticket import Ticket
 
 from .driver import ENV, ERAS, PYTHON, SERVER, connected, gate_http, gate_stdio, run, text
 
@@ -335,3 +335,50 @@ def test_what_is_decided_elsewhere_is_the_answer_of_a_call_that_waits(
         assert done(effects) == []
 
     run(body)
+
+
+DECIDES = """import json, sys
+n = json.load(sys.stdin)["args"]["amount"]
+print(json.dumps({"decision": "approve" if n < 50 else "leave" if n < 90 else "deny", "reason": "by size"}))
+"""
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_program_decides_before_the_user_is_asked_and_what_it_leaves_is_asked(
+    era: str, tmp_path: Path, effects: Path
+) -> None:
+    till = Till(tmp_path, BODY + "  - {of: pay, by: [policy, user]}\n")
+    script = tmp_path / "policy.py"
+    script.write_text(DECIDES)
+
+    async def body() -> None:
+        till.answers = [accept("approve")]
+        async with till.client(era, "--decider", f"policy={PYTHON} {script}", "--decider-within", "120") as client:
+            assert not (await client.call_tool("pay", {"amount": 30})).is_error
+            assert till.questions == []
+            assert not (await client.call_tool("pay", {"amount": 60})).is_error
+            assert "policy said leave: by size." in till.questions[0].message
+            refused = await client.call_tool("pay", {"amount": 99})
+            assert "no to this `pay`: `policy` has said no: by size" in text(refused)
+        assert len(till.questions) == 1
+        assert done(effects) == ["pay", "pay"]
+
+    run(body)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (("policy",), "`policy` is no decider\n  help: write `NAME=COMMAND`"),
+        (("=true",), "`=true` is no decider\n  help: write `NAME=COMMAND`"),
+        (("policy='",), "`policy='` is no decider: no closing quotation"),
+        (("policy=true", "policy=false"), "two deciders are called `policy`"),
+    ],
+)
+def test_a_faulty_decider_is_a_faulty_command_line(said: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    till = Till(tmp_path, LEADER)
+    options = [part for each in said for part in ("--decider", each)]
+    command = [PYTHON, "-m", "duly", "mcp", "-c", str(till.contract), *options, "--", *SERVER]
+    told = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=ENV, check=False)
+    assert told.returncode == 2
+    assert message in told.stderr

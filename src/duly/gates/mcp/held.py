@@ -1,7 +1,7 @@
 """A session that is held to a contract, as the proxy uses it: asked before each call, told how each ended."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, TypeVar
 
@@ -15,6 +15,7 @@ from duly.values.errors import DulyError, Refused
 from duly.values.event import Called, Event, Listed
 from duly.values.verdict import Reason, Refusal, Unrecognized, Verdict, Violation
 
+from ..decider import Decider
 from ..gate import Gate, Pass
 from ..stored import StoredSession
 
@@ -137,13 +138,17 @@ class Held:
 
 
 async def hold(
-    contract: Contract, id: str, *, named: bool, shadow: bool, journal: Journal | None = None, alone: bool = False
+    contract: Contract, id: str, *, named: bool, shadow: bool, journal: Journal | None = None, alone: bool = False,
+    deciders: Mapping[str, Decider] | None = None,
 ) -> Held:  # fmt: skip
     """The session of this id: gone on with where the journal knows it. Raises DulyError."""
+    # a decider takes its time, and nobody else is to wait with it
+    alone = alone and not deciders
     mode: Literal["shadow"] | None = "shadow" if shadow else None
     if journal is None:
-        return Held(Gate(Session(contract), mode=mode), id, named=named, alone=True)
-    gate = await to_thread.run_sync(partial(Gate.open, contract, journal, id, mode=mode))
+        gate = Gate(Session(contract), mode=mode, deciders=deciders)
+        return Held(gate, id, named=named, alone=not deciders)
+    gate = await to_thread.run_sync(partial(Gate.open, contract, journal, id, mode=mode, deciders=deciders))
     _uncertain(gate, id)
     return Held(gate, id, named=named, alone=alone)
 

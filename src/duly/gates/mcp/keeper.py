@@ -1,6 +1,7 @@
 """The contract between client and server: which tools are shown, which calls pass, and what became of each."""
 
 import sys
+from collections.abc import Mapping
 from secrets import token_hex
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from duly.machine.contract import Contract
 from duly.values.errors import DulyError, Refused
 from duly.values.verdict import NeedsApproval, Reason, Verdict
 
+from ..decider import Decider
 from ..gate import Pass
 from . import era
 from .answer import recorded, refusal, sendable, trouble
@@ -50,12 +52,14 @@ class Keeper:
         alone: bool = False,
         user: str = "user",
         patience: float = 0.0,
+        deciders: Mapping[str, Decider] | None = None,
     ) -> None:
         """``user`` is who sits at the client and is asked there; ``patience`` are the seconds that a call waits for a
-        decision on another way before it is answered."""
+        decision on another way before it is answered; ``deciders`` are asked before him."""
         self.contract = contract
         self.people = People(user)
         self._patience = patience
+        self._deciders = deciders
         self.shadow = shadow
         self._keys = keys
         self._named = named or keys.header is not None or keys.field is not None
@@ -85,7 +89,7 @@ class Keeper:
                 try:
                     known = await hold(
                         self.contract, id, named=key is not None and self._named, shadow=self.shadow,
-                        journal=self._journal, alone=self._alone,
+                        journal=self._journal, alone=self._alone, deciders=self._deciders,
                     )  # fmt: skip
                 except DulyError as error:
                     message = f"the session cannot be opened: {error.diagnostics[0].message}"

@@ -10,7 +10,7 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from msgspec import Struct
 
-from duly.session.park import Ticket, ticket
+from duly.session.ticket import Ticket, ticket
 from duly.values.event import Decided, Event, Ordered
 from duly.values.plain import seen, write_json
 from duly.values.verdict import NeedsApproval, Verdict, shorten
@@ -124,6 +124,8 @@ def question(waits: Ticket) -> dict[str, Any]:
     about = f"{shorten(waits.question, WHOLE)}\n\n{seen(waits.label)} {_shown(sendable(waits.args))}"
     if waits.need > 1:
         about += f"\n\n{len(waits.yes)} of {waits.need} have said yes."
+    for by, what, words in waits.said:
+        about += f"\n\n{seen(by)} said {what}{': ' + seen(shorten(words, PIECE)) if words else ''}."
     if waits.left is not None:
         about += f"\n\nOpen for {max(0, round(waits.left))} more seconds."
     decision = {"type": "string", "title": "Decision", "enum": choices}

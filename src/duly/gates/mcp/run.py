@@ -12,6 +12,7 @@ from msgspec import Struct
 from duly.journal.journal import Level, open_journal
 from duly.machine.contract import Contract
 
+from ..program import Program
 from .held import left
 from .keeper import Keeper
 from .key import Keys
@@ -37,6 +38,7 @@ class Options(Struct, frozen=True):
     tell_port: int | None = None
     tell_token: str | None = None
     user: str = "user"
+    deciders: dict[str, Program] = {}
     patience: float = 0.0
     deadline: float = DEADLINE
     connect: float = CONNECT
@@ -59,6 +61,7 @@ async def _run(options: Options) -> None:
         keeper = Keeper(
             options.contract, keys, shadow=options.shadow, named=options.session is not None, server=options.server,
             journal=journal, alone=options.http is None, user=options.user, patience=options.patience,
+            deciders=options.deciders,
         )  # fmt: skip
     proxy = Proxy(
         options.target, keys=keys, gate=keeper, deadline=options.deadline, connect=options.connect,
