@@ -12,6 +12,7 @@ from duly.values.errors import Diagnostic, DulyError, suggest
 from duly.values.expr import UNSET, kind, reach
 from duly.values.source import Span
 
+from .equality import functions, strict
 from .native import native
 from .operation import Other
 
@@ -77,6 +78,7 @@ def compiled(text: str, names: tuple[str, ...], span: Span | None, path: str, *,
     known = _ENVIRONMENTS.get(names)
     if known is None:
         known = _ENVIRONMENTS[names] = cel.NewEnv(variables=shape)
+        _STRICT[names] = cel.NewEnv(variables=shape, functions=functions())
     try:
         expression = known.compile(text)
     except Exception as error:
@@ -85,7 +87,7 @@ def compiled(text: str, names: tuple[str, ...], span: Span | None, path: str, *,
     if truth and answer not in ("bool", "dyn"):
         message = f"the condition `{text[:80]}` is a {answer}, not a yes or no"
         raise DulyError([Diagnostic("condition", message, span=span, path=path, help="compare it with something")])
-    return expression
+    return strict(expression, _STRICT[names])
 
 
 def _diagnostic(text: str, error: str, names: tuple[str, ...], span: Span | None, path: str) -> Diagnostic:
@@ -211,3 +213,4 @@ def _simple(value: Any) -> Any:
 
 
 _ENVIRONMENTS: Final[dict[tuple[str, ...], Any]] = {}
+_STRICT: Final[dict[tuple[str, ...], Any]] = {}

@@ -9,6 +9,7 @@ from duly.values.source import Span
 
 from .condition import NAMES, compiled, fields_named, reduced
 
+_NONE: Final = frozenset({"ERROR", "UNKNOWN"})
 _PATH: Final = r"(args|result|facts|registers)((?:\.[A-Za-z_]\w*|\[\d+\])*)"
 
 
@@ -37,7 +38,9 @@ class Expression:
             return None if found is UNSET else found
         try:
             data = {name: reduced(values.get(name), self._fields[name]) for name in self.names}
-            return plain(_native(self._expression.eval(data=data).value()))
+            answer = self._expression.eval(data=data)
+            # an error is a value, too: a text that says what went wrong, and nothing that was learnt
+            return None if answer.type().name() in _NONE else plain(_native(answer.value()))
         except (Malformed, Exception):
             return None
 

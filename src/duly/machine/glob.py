@@ -1,4 +1,4 @@
-"""Globs: `*` stands for any characters of one step of a path (but not for none), `**` for any number of whole steps."""
+"""Globs: `*` stands for any characters of one step of a path, `**` for any number of whole steps."""
 
 import re
 
@@ -21,7 +21,13 @@ def inside(glob: str, value: str) -> bool:
         if step == "**":
             reach = set(range(min(reach), len(parts) + 1)) if reach else reach
         else:
-            reach = {at + 1 for at in reach if at < len(parts) and _step(step, parts[at])}
+            # `` and `.` are no steps: `/srv/` and `/srv/.` are `/srv`, which `/srv/*` does not speak of
+            star = "*" in step
+            reach = {
+                at + 1
+                for at in reach
+                if at < len(parts) and _step(step, parts[at]) and not (star and parts[at] in ("", "."))
+            }
     return len(parts) in reach
 
 
@@ -58,9 +64,6 @@ def _step(step: str, part: str) -> bool:
     pieces = step.split("*")
     if len(pieces) == 1:
         return part == step
-    if part in ("", "."):
-        # no step at all: `/srv/` and `/srv/.` are `/srv`, which `/srv/*` does not speak of
-        return False
     first, *middle, last = pieces
     at, end = len(first), len(part) - len(last)
     if at > end or not part.startswith(first) or not part.endswith(last):

@@ -5,7 +5,7 @@ Other where CEL may see something else. Every field that the condition names has
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -109,7 +109,8 @@ def joined(parts: list[Value], decides: bool) -> Value:
     return join
 
 
-def _equal(left: Any, right: Any) -> bool:
+def _equal(left: Any, right: Any) -> Any:
+    """Whether two values are equal; UNSET where they are of different kinds, of which null is none."""
     mine, theirs = type(left), type(right)
     if mine is theirs and mine in (str, bool, type(None), int):
         return bool(left == right)
@@ -117,7 +118,7 @@ def _equal(left: Any, right: Any) -> bool:
         raise Other
     if mine in (int, float) and theirs in (int, float):
         return _number(left, right, operator.eq)
-    return False
+    return False if left is None or right is None else UNSET
 
 
 def _number(left: Any, right: Any, compare: Callable[[Any, Any], Any]) -> bool:
@@ -133,7 +134,8 @@ def compared(sign: str, left: Value, right: Value) -> Value:
 
         def equal(roots: Any) -> Any:
             first, second = left(roots), right(roots)
-            return UNSET if first is UNSET or second is UNSET else _equal(first, second) is wanted
+            answer = UNSET if first is UNSET or second is UNSET else _equal(first, second)
+            return UNSET if answer is UNSET else answer is wanted
 
         return equal
 
@@ -156,9 +158,20 @@ def compared(sign: str, left: Value, right: Value) -> Value:
 def among(left: Value, options: tuple[Any, ...]) -> Value:
     def member(roots: Any) -> Any:
         value = left(roots)
-        return UNSET if value is UNSET else any(_equal(value, option) for option in options)
+        return UNSET if value is UNSET else _among(value, options)
 
     return member
+
+
+def _among(value: Any, options: Sequence[Any]) -> Any:
+    """Whether one of these equals the value; UNSET where it is of another kind than all of them, null left out."""
+    kinds = False
+    for option in options:
+        answer = _equal(value, option)
+        if answer is True:
+            return True
+        kinds = kinds or (answer is False and option is not None)
+    return UNSET if not kinds and value is not None and any(each is not None for each in options) else False
 
 
 def inside(left: Value, right: Value) -> Value:
@@ -167,7 +180,7 @@ def inside(left: Value, right: Value) -> Value:
         if value is UNSET or held is UNSET:
             return UNSET
         if type(held) is list:
-            return any(_equal(value, _plain(each)) for each in held)
+            return _among(value, [_plain(each) for each in held])
         if type(held) is dict and type(value) is str:
             return value in held
         raise Other
