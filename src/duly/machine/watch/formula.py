@@ -36,6 +36,8 @@ class Progressed(Watch):
         self.hopeless = 0 in machine.dead
         self.everywhere = OTHER not in still or self.hopeless
         self.labels = letters.labels(frozenset(range(len(letters.letters))) - still)
+        # acts that no condition tells apart: one look-up each
+        self._plain = {label: each.letters[0] for label, each in letters.acts.items() if not each.conditions}
         self._ways: dict[tuple[int, str], tuple[int, ...] | None] = {}
 
     def _read(self, act: Act) -> tuple[tuple[int, ...], str]:
@@ -51,11 +53,14 @@ class Progressed(Watch):
         return sorted(found - dead)
 
     def refuse(self, book: Book, act: Act) -> Refusal | None:
+        moves, dead = self.machine.moves, self.machine.dead
+        plain = self._plain.get(act.label)
+        if plain is not None and len(book["at"]) == 1 and moves[book["at"][0]][plain] not in dead:
+            return None
         letters, unknown = self._read(act)
         if unknown:
             message = f"`{unknown[:_SHOWN]}` cannot be worked out for `{act.label}`"
             return Refusal("unknown", message, "correct the arguments")
-        moves, dead = self.machine.moves, self.machine.dead
         if not any(moves[state][letters[0]] in dead for state in book["at"]):
             return None
         message = f"`{act.label}` would make `{self.text}` false for good"
@@ -69,6 +74,11 @@ class Progressed(Watch):
         return Refusal("formula", message, f"{names} must come first", tuple(sorted({label for _, label in first})))
 
     def admit(self, book: Book, act: Act) -> Book:
+        plain = self._plain.get(act.label)
+        if plain is not None and len(book["at"]) == 1:
+            state = book["at"][0]
+            target = self.machine.moves[state][plain]
+            return book if target == state or target in self.machine.dead else {"at": [target]}
         return self._at(book, self._after(book, self._read(act)[0]))
 
     def learn(self, book: Book, act: Act | None, outcome: str | None, result: Any) -> tuple[Book, Refusal | None]:
