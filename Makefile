@@ -35,6 +35,7 @@ bench: .venv/dev
 
 soak: .venv/dev .venv-mcp/ready
 	DULY_SOAK=1 $(BIN)/python -m pytest -n $(JOBS)
+	for target in decide document condition; do $(BIN)/python tools/fuzz.py $$target --seconds 180 || exit 1; done
 	DULY_SOAK=1 .venv-mcp/bin/python -m pytest -n $(JOBS) --dist worksteal tests/adapters
 
 # the pages that are generated from the code
