@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .machine.contract import Contract
 from .machine.graph import Graph
+from .machine.history import Past, count, did, did_all, did_any, did_at_least, did_at_most
 from .machine.merge import merge
 from .machine.rule import (
     at_least,
@@ -21,6 +22,7 @@ from .machine.rule import (
     forbid,
     formula,
     fresh,
+    history,
     immediately_before,
     learns,
     must_follow,
@@ -90,10 +92,11 @@ __all__ = [
     "Allowed", "Approval", "Blocked", "Breaker", "Callback", "Called", "Charged", "Classifier", "Closed",
     "Contract", "Decided", "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph",
     "JournalError", "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard",
-    "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand", "Terms",
-    "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_least", "at_most", "at_most_total", "between",
-    "blocks", "collects", "cooldown", "decide", "definition_digest", "ensures", "exclusive", "forbid", "formula",
-    "fresh", "guard", "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede",
+    "Past", "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand",
+    "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_least", "at_most", "at_most_total",
+    "between", "blocks", "collects", "cooldown", "count", "decide", "definition_digest", "did", "did_all",
+    "did_any", "did_at_least", "did_at_most", "ensures", "exclusive", "forbid", "formula", "fresh", "guard",
+    "history", "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede",
     "never_after", "no_repeat", "observe", "open_journal", "permit", "protocol", "rate_limit", "requires",
     "transitions", "within",
 ]  # fmt: skip

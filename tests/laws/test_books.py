@@ -34,6 +34,7 @@ def argument(rng: random.Random, kind: str) -> Any:
         "weights": {"a": rng.choice((2, "args.n"))}, "back": {"of": "c", "call": "args.k"}, "act": "act", "amount": 1,
         "within": rng.choice((2, {"acts": 1}, {"acts": 2})), "keep": "all", "pattern": "x", "text": "args.n > 0",
         "formula": rng.choice(FORMULAS),
+        "history": rng.choice(("did(b)", "count(a) < 2 or did(c{args.k == 1})", "not did(b) and at_most(1, a, c, Say)")),
     }  # fmt: skip
     return made[kind]
 

@@ -13,7 +13,7 @@ from duly.machine.rules import SPELLINGS, TEMPLATES, text_of
 EXAMPLES: dict[str, Any] = {
     "member": "a", "members": ["a", "b"], "count": 2, "time": 5, "field": "n", "text": "args.n > 1", "limit": 9,
     "amount": 1, "weights": {"a": 2}, "back": {"of": "b", "call": "n"}, "within": 7, "act": "act", "keep": "last",
-    "pattern": "x", "formula": "G(!a -> O ?b)",
+    "pattern": "x", "formula": "G(!a -> O ?b)", "history": "did(b)",
 }  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def faults(text: str) -> list[str]:
         ("rules: [{at_most: {of: x, n: 1.5}}]", "c:2:30: expected a non-negative integer under `n`, got `1.5`"),
         ("rules: [{at_most: {of: x, n: 1e3}}]", "c:2:30: expected a non-negative integer under `n`, got `1E+3`"),
         ("rules: [{must_preceed: [a, b]}]", "c:2:10: unknown rule `must_preceed`; did you mean `must_precede`?"),
-        ("rules: [{id: x}]", "c:2:9: the rule says nothing (name one of `must_precede`, `never_after`, `at_most` or 19 others)"),
+        ("rules: [{id: x}]", "c:2:9: the rule says nothing (name one of `must_precede`, `never_after`, `at_most` or 20 others)"),
         ("rules: [x]", "c:2:9: expected a rule, got `x` (write `- must_precede: …`)"),
         (
             "rules: [{must_precede: [a, b], at_most: {of: a, n: 1}}]",

@@ -13,6 +13,7 @@ from duly.machine.contract import Contract
 from duly.machine.templates import Ask, Below, Needs
 from duly.machine.terms import Rule
 from duly.machine.watch.count import AtLeast, AtMost, NoRepeat
+from duly.machine.watch.history import History, Join
 from duly.machine.watch.member import Member
 from duly.machine.watch.order import Adjacent, Between, Exclusive, NeverAfter, Precede
 from duly.machine.watch.same import Same
@@ -97,11 +98,37 @@ def _watch(said: Said, rule: Rule, watch: Any) -> None:
                 others = frozenset().union(*(each for place, each in enumerate(members) if place != number))
                 for name in member:
                     said.nevers.setdefault(name, []).append((rule, others))
+        case History():
+            _past(said, rule, watch)
         case AtLeast():
             if isinstance(watch.n, int) and watch.n:
                 said.duties.append((rule, frozenset(watch.of.labels), watch.n))
             if watch.before is not None:
                 _waits(said, rule, _sure(watch.before), frozenset(watch.of.labels))
+
+
+def _past(said: Said, rule: Rule, watch: History) -> None:
+    """What a history asks for in any case: its parts that are joined by and."""
+    of, form = _sure(watch.of), watch.form
+    todo = [len(form.parts) - 1]
+    while todo:
+        part = form.parts[todo.pop()]
+        if isinstance(part, Join):
+            todo += part.of if part.whole or len(part.of) == 1 else ()
+            continue
+        members = [watch.members[place] for place in part.counters]
+        if part.least:
+            # all of them, or one of them
+            rows = [[member] for member in members] if part.n == len(members) and part.distinct else [members]
+            for row in rows:
+                _waits(said, rule, of, frozenset().union(*(member.labels for member in row)))
+        elif rule.scope == "session" and not part.distinct and rule.on != "returned":
+            counted = _sure(members[0])
+            if part.n == 0:
+                for name in of - counted:
+                    said.nevers.setdefault(name, []).append((rule, counted))
+            if of <= counted and rule.same is None:
+                said.caps.append((rule, of, part.n + 1))
 
 
 def _sure(member: Member) -> frozenset[str]:

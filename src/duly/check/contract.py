@@ -20,6 +20,7 @@ from .clash import clashes
 from .fact import unlearnt
 from .formula import hopeless
 from .name import look_alikes
+from .past import counted_short, past_names
 from .possible import Possible
 from .run import arc_text
 from .shape import check_outcomes, check_shape
@@ -42,6 +43,7 @@ def check_contract(contract: Contract) -> list[Diagnostic]:
     found += clashes(contract, asks)
     found += hopeless(contract, asks)
     found += _redundant(contract, asks)
+    found += counted_short(contract, names)
     found += unlearnt(contract, names)
     found += _look_alikes(terms)
     found += _empty(terms)
@@ -95,6 +97,8 @@ def _unknown(contract: Contract, names: Names) -> list[Diagnostic]:
             if argument.kind == "formula":
                 for name in names_of(rule.args[argument.name]):
                     look(name, f"the rule `{rule.id}`", rule.span, "rules")
+        for name in past_names(rule):
+            look(name, f"the rule `{rule.id}`", rule.span, "rules")
         for name in rule.excepting:
             look(name, f"the rule `{rule.id}`", rule.span, "rules")
     for graph in terms.protocols:

@@ -150,6 +150,8 @@ class _Own:
             return renamed(value, self._written)
         if kind == "weights":
             return {self._written(name): weight for name, weight in value.items()}
+        if kind == "history":
+            return renamed(value, self._written)
         return {**value, "of": self._said(value["of"])} if kind == "back" else value
 
     def _said(self, value: Any) -> Any:

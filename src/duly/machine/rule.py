@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypedDict, Unpack
 
 from duly.values.errors import Diagnostic, DulyError, suggest
 
+from .history import Past, canonical
 from .rules import TEMPLATES
 from .terms import Rule
 
@@ -153,6 +154,11 @@ def permit(of: Member, **options: Unpack[Options]) -> Rule:
 def requires(of: Member, that: str, **options: Unpack[Options]) -> Rule:
     """``of`` is refused unless ``that`` (CEL over ``args`` and ``facts``) is true."""
     return _rule("requires", options, of=of, that=that)
+
+
+def history(of: Member, that: str | Past, **options: Unpack[Options]) -> Rule:
+    """``of`` is refused unless ``that`` is true of what came before: text, or ``did("a") & (count("b") >= 2)``."""
+    return _rule("history", options, of=of, that=canonical(that))
 
 
 def ensures(of: Member, that: str, **options: Unpack[Options]) -> Rule:

@@ -13,6 +13,7 @@ from duly.values.expr import kind, normal
 from duly.values.plain import write_json
 
 from . import templates
+from .history import make_history
 from .templates import Make, shown
 from .terms import Rule
 from .watch.collect import VALUES, newest, uncompiled
@@ -27,7 +28,8 @@ class Argument(Struct, frozen=True):
 
     ``kind`` is ``member`` (a name, a group, a glob, ``{of, where}`` or a list of such), ``members`` (a list of two or
     more), ``count``, ``time`` (seconds), ``field`` (a path), ``text``, ``amount``, ``limit`` (an amount, or one by
-    unit), ``weights``, ``back``, ``within``, ``formula``, or ``act`` (the word ``act``).
+    unit), ``weights``, ``back``, ``within``, ``formula``, ``history`` (terms such as ``did(a)``), or ``act`` (the word
+    ``act``).
     """
 
     name: str
@@ -198,7 +200,7 @@ def _pattern(value: Any) -> str:
 
 _KINDS: Final[dict[str, Callable[[Any], str]]] = {
     "member": _member, "members": _two, "count": _count, "time": _any, "field": _text, "text": _text, "limit": _any,
-    "amount": _any, "weights": _weights, "back": _back, "within": _within,
+    "amount": _any, "weights": _weights, "back": _back, "within": _within, "history": _text,
     "act": _act, "keep": _keep, "pattern": _pattern, "formula": _text,
 }  # fmt: skip
 
@@ -321,6 +323,12 @@ TEMPLATES: Final[dict[str, Template]] = {
             "requires", "mapping",
             (_of("what is judged"), Argument("that", "text", "a condition on its arguments (CEL)")),
             "refuses `of` unless `that` holds", templates.requires,
+        ),
+        Template(
+            "history", "mapping",
+            (_of("what is judged"), Argument("that", "history", "what must have happened: `did(a) and count(b) >= 2`")),
+            "refuses `of` unless `that` is true of what came before: what permits counts its successes, what forbids"
+            " counts from admission", make_history, on="returned",
         ),
         Template(
             "ensures", "mapping",

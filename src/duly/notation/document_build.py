@@ -2,12 +2,16 @@
 
 from typing import Any
 
+from msgspec import structs
+
+from duly.machine.formula.text import text_of
+from duly.machine.history import history_of
 from duly.machine.rules import SPELLINGS, TEMPLATES
 from duly.machine.terms import Approval, Breaker, Budget, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
-from duly.values.errors import suggest
+from duly.values.errors import DulyError, suggest
 from duly.values.source import Source, Span
 
-from .document_protocol import Reading, read_protocols
+from .document_protocol import Reading, embedded, read_protocols
 from .duration import seconds
 from .examine import Found, examine, note, noted
 from .keys import DOCUMENT, LABEL, RULE_OPTIONS, TOOL
@@ -31,7 +35,7 @@ def build(root: Node, source: Source, found: Found) -> Terms:
         labels=_labels(root, found),
         facts=_plain(root, "facts", {}),
         protocols=read_protocols(root, source, found, Reading(view, undeclared, forever)),
-        rules=_rules(root),
+        rules=_rules(root, source, found),
         budget=_budgets(root, found),
         approvals=_approvals(root),
         withdraw_on=_word(root, "withdraw_on", "order"),
@@ -123,12 +127,12 @@ def _labels(root: Node, found: Found) -> dict[str, LabelRule]:
     return labels
 
 
-def _rules(root: Node) -> tuple[Rule, ...]:
+def _rules(root: Node, source: Source, found: Found) -> tuple[Rule, ...]:
     section = _good(root, "rules")
-    return tuple(_rule(row) for row in (section.value if section is not None else ()))
+    return tuple(_rule(row, source, found) for row in (section.value if section is not None else ()))
 
 
-def _rule(row: Node) -> Rule:
+def _rule(row: Node, source: Source, found: Found) -> Rule:
     said = plain(row)
     head = written = next(name for name in said if name in TEMPLATES or name in SPELLINGS)
     value = said.pop(head)
@@ -148,11 +152,26 @@ def _rule(row: Node) -> Rule:
     for argument in template.arguments:
         if argument.kind in ("time", "within") and not isinstance(args.get(argument.name, {}), dict):
             args[argument.name] = seconds(args[argument.name])
+        elif argument.kind == "history":
+            args[argument.name] = _history(row.get(written), argument.name, source, found)
     options = {name: said[name] for name in said if RULE_OPTIONS.key(name) is not None}
     excepting = tuple(options.pop("except", ()))
     options["by"] = tuple(options.get("by", ()))
     span = next(entry.span for entry in row.value if entry.key == written)
     return Rule(head, args, excepting=excepting, span=span, **options)
+
+
+def _history(head: Node | None, name: str, document: Source, found: Found) -> str:
+    """A history in its one form; what is wrong with it is pointed at where it stands."""
+    node = None if head is None else head.get(name)
+    if node is None:
+        return ""
+    source, exact = embedded(document, node)
+    try:
+        return text_of(history_of(node.value, source=source))
+    except DulyError as error:
+        found += [each if exact else structs.replace(each, span=node.span) for each in error.diagnostics]
+    return str(node.value)
 
 
 def _approvals(root: Node) -> tuple[Approval, ...]:

@@ -223,6 +223,7 @@ _SHAPES: Final[dict[str, Shape]] = {
     ),
     "within": Either((Duration(), Record((Key("acts", Whole(1), "how many acts", required=True),), "`{acts: n}`"))),
     "act": Choice(("act",)),
+    "history": Text("a history, as in `did(a) and count(b) >= 2`"),
     "keep": Either((Choice(("all", "last")), Whole(1))),
     "pattern": PATTERN,
     "formula": FORMULA,

@@ -69,11 +69,13 @@ def _watched(contract: Contract, state: State, plan: Plan) -> tuple[str, ...] | 
         if watch.id in contract.askers:
             steps.append(f"approval by {contract.askers[watch.id].shown()}")
             continue
-        needs = watch.needs(book, plan.label)
+        lacks = watch.lacks(book, plan.label)
         wait = watch.waits(book, plan.label, state.at, known)
-        if needs:
-            first = next((name for name in needs if _sayable(contract, name)), needs[0])
-            steps.append(f"ask for `{first}`" if first in contract.messages else f"call `{first}`")
+        if lacks:
+            for needs, times in lacks:
+                first = next((name for name in needs if _sayable(contract, name)), needs[0])
+                step = f"ask for `{first}`" if first in contract.messages else f"call `{first}`"
+                steps.append(step if times == 1 else f"{step} {times} times")
         elif wait is not None:
             steps.append(f"wait {wait:g} s")
         elif watch.scope in ("turn", "run"):

@@ -130,6 +130,11 @@ class Watch:
         """The names one of which must succeed before an act of this name is legal; empty where none helps."""
         return ()
 
+    def lacks(self, book: Book, label: str) -> tuple[tuple[tuple[str, ...], int], ...]:
+        """All that must still succeed: of each row of names one, so many times."""
+        needs = self.needs(book, label)
+        return ((needs, 1),) if needs else ()
+
 
 def unsure(member: Member, act: Act) -> Refusal:
     """An act of which nobody can say whether a rule is about it."""
