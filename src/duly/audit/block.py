@@ -32,7 +32,9 @@ def events_of(block: bytes) -> list[Event] | None:
     # between `}` and `{` no value goes on, so each line is one value, and each value one line
     if not block.startswith(b"{") or not block.endswith(b"}\n") or block.count(b"}\n{") != lines - 1:
         return None
-    if b"\\u003" in block or _LONG in block.translate(_DIGITS) or _DEEP in block.translate(_OPENINGS, _NO_OPENING):
+    if b"\\" in block and b"\\u003" in block:
+        return None
+    if _LONG in block.translate(_DIGITS) or _DEEP in block.translate(_OPENINGS, _NO_OPENING):
         return None
     try:
         events: list[Event] = _DECODER.decode_lines(block)

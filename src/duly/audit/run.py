@@ -1,6 +1,7 @@
 """A recorded run held to a contract: the session's own fold in the recorded reading, and what it found.
 
-Nothing is decided here. Labels are given by the contract's classifier, findings come from ``observe``.
+Nothing is decided here. Labels are given by the contract's classifier, findings come from ``judge``, which is told that
+each act has happened.
 """
 
 from typing import Any, Final, Literal
@@ -10,7 +11,7 @@ from msgspec import Struct, field
 from duly.gates.labels import Classifier, name_event
 from duly.machine.contract import Contract
 from duly.machine.ir import State
-from duly.session.decide import observe
+from duly.session.decide import judge
 from duly.session.settle import outcome_of
 from duly.values.event import Called, Closed, Event, Failed, Received, Returned, Sent, sign
 from duly.values.plain import write_json
@@ -104,11 +105,19 @@ class _Fold:
 
     def run(self) -> RunReport:
         trajectory, report = self.trajectory, self.report
-        lines = trajectory.lines
-        for index, event in enumerate(trajectory.events):
-            self.index = index
-            self.line = lines[index] if index < len(lines) else None
-            self._take(self._named(event))
+        contract = self.contract
+        for self.index, event in enumerate(trajectory.events):
+            if type(event) is Received or type(event) is Sent:
+                event = self._named(event)
+            elif (self.waiting or self.malformed) and (type(event) is Returned or type(event) is Failed):
+                self._settle(event)
+            elif type(event) is Closed:
+                self.closed = True
+            verdict, self.state = judge(contract, self.state, event, True)
+            if type(verdict) is not Allowed or verdict.noted:
+                self._place()
+                self._say(event, verdict)
+        self._place()
         report.events = self.index + 1
         self._end()
         report.problems += [*trajectory.problems, *self.malformed.values()]
@@ -123,22 +132,18 @@ class _Fold:
             report.verdict = "incomplete"
         return report
 
-    def _named(self, event: Event) -> Event:
+    def _named(self, event: Received | Sent) -> Event:
         """The event with the contract's label for what is said in it."""
-        if type(event) is not Received and type(event) is not Sent:
-            return event
         if type(event) is Received and type(event.payload) is dict and type(event.payload.get("text")) is str:
             self.heard = event.payload["text"]
         return event if self.classifier is None else name_event(event, self.classifier)
 
-    def _take(self, event: Event) -> None:
-        kind = type(event)
-        if kind is Returned or kind is Failed:
-            self._settle(event)
-        verdict, self.state = observe(self.contract, self.state, event)
-        self.closed = self.closed or kind is Closed
-        if type(verdict) is Allowed and not verdict.noted:
-            return
+    def _place(self) -> None:
+        """Where in the file the event stands of which something is to be said."""
+        lines = self.trajectory.lines
+        self.line = lines[self.index] if 0 <= self.index < len(lines) else None
+
+    def _say(self, event: Event, verdict: Verdict) -> None:
         if type(verdict) is Unrecognized:
             self._unnamed(event, verdict)
         else:
@@ -221,7 +226,7 @@ class _Fold:
         """Closes a run whose end is on record; asks of any other what it owes, and leaves it open."""
         if self.closed:
             return
-        verdict, _ = observe(self.contract, self.state, Closed())
+        verdict, _ = judge(self.contract, self.state, Closed(), True)
         if type(verdict) is Allowed:
             return
         if self.trajectory.ended:

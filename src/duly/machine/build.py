@@ -154,6 +154,7 @@ def build(terms: Terms) -> Built:
             if tool is None and not (ask.needs or ask.caps or ask.takes or everywhere or label in watched)
             else None,
             answer=None if told or everywhere or label in watched else straight_of(results.get(label, ()), lines),
+            still=not (told or looked or mine or results.get(label)),
             judged=judged,
             reads=judged or reads_of(results.get(label, ())),
             moved=tuple(row.protocol for row in mine),

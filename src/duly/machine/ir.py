@@ -69,10 +69,10 @@ class Plan(Struct, frozen=True):
     plan needs nothing looked up: no preparation of arguments, no search for uncertain calls, at most one cursor; a
     ``light`` one besides that only the rules with books.
     ``said`` are the same moves where the label may be a message, and nothing but the protocol asks about it; ``answer``
-    those of its result; ``judged`` says that conditions name the outcome, ``reads`` that
-    something looks into the result. ``asks`` are the numbers of the approvals that may want a person's yes, ``guards``
-    the names of those that a gate asks. ``fused`` has the rules with books, where several can be asked at once;
-    ``heeds`` are those that are told how a call has come out.
+    those of its result, ``still`` says that its success sets bits and nothing else; ``judged`` that conditions name
+    the outcome, ``reads`` that something looks into the result. ``asks`` are the numbers of the approvals that may
+    want a person's yes, ``guards`` the names of those that a gate asks. ``fused`` has the rules with books, where
+    several can be asked at once; ``heeds`` are those that are told how a call has come out.
     """
 
     label: str
@@ -90,6 +90,7 @@ class Plan(Struct, frozen=True):
     plain: bool = False
     said: dict[int, Any] | None = None
     answer: dict[int, Any] | None = None
+    still: bool = False
     judged: bool = False
     reads: bool = False
     moved: tuple[int, ...] = ()

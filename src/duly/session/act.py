@@ -73,7 +73,7 @@ def called(contract: Contract, state: State, event: Called, happened: bool) -> A
                 # where a rule has anything to say, everything is asked in its order
                 fits = not (said or noted or excess)
                 books = admitted(contract, state, plan, told, ()) if fits else books
-            if fits and state.facts & plan.want == plan.want and all_below(data, plan.limits):
+            if fits and state.facts & plan.want == plan.want and (not plan.limits or all_below(data, plan.limits)):
                 if plan.takes:
                     data = (data[0] + 1,) if len(data) == 1 else taken(data, plan.takes)
                 record = Open(plan.label, args, None, state.cursors, state.movers, plan.moved, plan.takes)

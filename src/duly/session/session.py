@@ -321,23 +321,38 @@ def admit(event: Any) -> Any:
     """The event with plain values of its own; raises Malformed for what is no event."""
     kind = type(event)
     # calls, results and messages that say little more than who and what are checked field by field: that is quicker
-    if kind is Called or kind is Returned:
-        if (
+    bare = False
+    if kind is Called:
+        bare = (
             type(event.label) is str
             and (event.id is None or type(event.id) is str)
             and event.run is None
             and event.turn is None
             and event.server is None
-            and (event.outcome is None if kind is Returned else _bare(event))
-        ):
-            return event if event.payload is None else replace(event, payload=plain(event.payload))
-    elif (
-        (kind is Sent or kind is Received)
-        and type(event.label) is str
-        and event.run is None
-        and event.turn is None
-        and (kind is Received or event.batch is None)
-    ):
+            and event.batch is None
+            and event.key is None
+            and event.parent is None
+            and event.raw is None
+            and event.answers is None
+            and event.context is None
+        )
+    elif kind is Returned:
+        bare = (
+            type(event.label) is str
+            and (event.id is None or type(event.id) is str)
+            and event.run is None
+            and event.turn is None
+            and event.server is None
+            and event.outcome is None
+        )
+    elif kind is Sent or kind is Received:
+        bare = (
+            type(event.label) is str
+            and event.run is None
+            and event.turn is None
+            and (kind is Received or event.batch is None)
+        )
+    if bare:
         return event if event.payload is None else replace(event, payload=plain(event.payload))
     door = _DOORS.get(kind)
     if door is None:
@@ -354,17 +369,6 @@ def admit(event: Any) -> Any:
         if getattr(event, name) is not None:
             return replace(event, **{n: plain(v) for n in objects if (v := getattr(event, n)) is not None})
     return event
-
-
-def _bare(event: Called) -> bool:
-    return (
-        event.batch is None
-        and event.key is None
-        and event.parent is None
-        and event.raw is None
-        and event.answers is None
-        and event.context is None
-    )
 
 
 def _door(kind: Any) -> Any:

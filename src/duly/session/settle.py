@@ -29,11 +29,18 @@ def returned(contract: Contract, state: State, event: Returned, happened: bool) 
     if identity in open and event.server is None and state.more is NOTHING:
         asked = open[identity]
         plan = contract.acts.get(event.label)
-        if plan is not None and plan.label == asked.label and asked.batch is None and plan.answer is not None:
+        if plan is not None and plan.label == asked.label and asked.batch is None:
             outcome = event.outcome if event.outcome is not None or plan.judged else "ok"
-            move = plan.answer.get(state.cursors[0]) if asked.moved or not plan.rows else None
-            if outcome == "ok" and type(move) is int:
-                # at most one cursor listens, and nothing seldom is going on
+            if plan.still and outcome == "ok":
+                # no machine listens, and nothing seldom is going on
+                return ALLOWED, State(
+                    state.cursors, state.movers, state.facts | plan.wins, state.data, state.registers,
+                    _without(open, identity), state.at, state.serial, NOTHING, state.books,
+                )  # fmt: skip
+            listens = plan.answer is not None and outcome == "ok" and (asked.moved or not plan.rows)
+            move = plan.answer.get(state.cursors[0]) if listens else None  # type: ignore[union-attr]
+            if type(move) is int:
+                # at most one cursor listens
                 return ALLOWED, State(
                     (move,), NOBODY, state.facts | plan.wins, state.data, state.registers, _without(open, identity),
                     state.at, state.serial, NOTHING, state.books,

@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
                     continue
             elif type(key) is str and key.isascii():
                 if type(item) is int:
-                    if -_BIG < item < _BIG:
+                    if _LEAST < item < _BIG:
                         continue
                 elif type(item) is bool or item is None:
                     continue
@@ -57,7 +57,7 @@ def _copy(value: Any, depth: int, path: str) -> Any:
         return value
     if kind is int:
         # what is written must be readable: Python reads no longer integers than 4,300 digits, and those slowly
-        return value if -_BIG < value < _BIG else Decimal(value)
+        return value if _LEAST < value < _BIG else Decimal(value)
     if kind is float:
         if not isfinite(value):
             raise Malformed(f"`{path}` is not a finite number")
@@ -188,5 +188,6 @@ def _decimal(text: str) -> Decimal:
 
 
 _BIG: Final = 10**LONG
+_LEAST: Final = -_BIG
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 _SORTED: Final = msgspec.json.Encoder(decimal_format="number", order="deterministic")

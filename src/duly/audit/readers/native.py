@@ -1,6 +1,7 @@
 """duly's own trace: one event a line, as in ``{"event": "called", "label": "refund", …}``."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from duly.values.event import KINDS, Closed, Event
@@ -22,19 +23,19 @@ class Native:
 
     def read(self, document: Document) -> Iterator[Trajectory]:
         trajectory, recorder = begin(document, document.stem, format=self.name)
-        hand_on(document, recorder, _flow(document, recorder))
+        hand_on(document, recorder, chain.from_iterable(_flow(document, recorder)))
         yield trajectory
 
 
-def _flow(document: Document, recorder: Recorder) -> Iterator[Event]:
+def _flow(document: Document, recorder: Recorder) -> Iterator[list[Event]]:
     trajectory = recorder.trajectory
     for part in document.batches(events_of):
         if isinstance(part, Batch):
             trajectory.lines.extend(range(part.line, part.line + len(part.values)))
             trajectory.ended = trajectory.ended or Closed in set(map(type, part.values))
-            yield from part.values
+            yield part.values
         else:
-            yield from listen(recorder, part, _hear)
+            yield listen(recorder, part, _hear)
 
 
 def _is_kind(value: Any) -> bool:
