@@ -54,7 +54,7 @@ VENDORS: Final = {
 SLOW: Final = ("lark", "yaml", "cel_expr_python", "re2", "jsonschema_rs", "typer", "rich", "asyncio", "threading")
 
 NAMES: Final = frozenset({
-    "Allowed", "Approval", "Blocked", "Breaker", "Callback", "Called", "Charged", "Classifier", "Closed",
+    "Above", "Allowed", "Approval", "Blocked", "Breaker", "Callback", "Called", "Charged", "Classifier", "Closed",
     "Contract", "Decided", "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph",
     "JournalError", "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard",
     "Past", "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand",

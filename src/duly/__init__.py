@@ -35,7 +35,7 @@ from .machine.rule import (
     requires,
     within,
 )  # fmt: skip
-from .machine.terms import Approval, Breaker, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
+from .machine.terms import Above, Approval, Breaker, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from .session.decide import decide, observe
 from .session.session import Session
 from .values.definition import definition_digest
@@ -89,7 +89,7 @@ _LATER = {
 }
 
 __all__ = [
-    "Allowed", "Approval", "Blocked", "Breaker", "Callback", "Called", "Charged", "Classifier", "Closed",
+    "Above", "Allowed", "Approval", "Blocked", "Breaker", "Callback", "Called", "Charged", "Classifier", "Closed",
     "Contract", "Decided", "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph",
     "JournalError", "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard",
     "Past", "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand",

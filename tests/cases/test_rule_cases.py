@@ -8,6 +8,7 @@ import pytest
 from cases.shared import absent, cases
 from cases.test_field_cases import MEANT, Run, tools, word
 from duly import (
+    Above,
     Allowed,
     Approval,
     Breaker,
@@ -58,10 +59,7 @@ CONTRACTS: dict[str, Callable[[], Contract]] = {
     ),
     "F39": lambda: Contract(total({"USD": 500}, units="currency"), tools=tools("pay")),
     "F40": lambda: Contract(total(0.8), tools=tools("pay")),
-    "F46": lambda: Contract(
-        Rule("at_most_total", {"of": "refund", "field": "amount", "limit": 100}, same="order", on_excess="ask"),
-        tools=tools("refund"),
-    ),
+    "F46": lambda: Contract(Approval("refund", above=Above("amount", 100, same="order")), tools=tools("refund")),
     "F47": lambda: Contract(
         protocol("!lookup.?lookup(order as o, age_days as d).rec L.!refund(order == o).L"),
         Rule("learns", {"of": "lookup", "fact": "total", "value": "result.total"}),

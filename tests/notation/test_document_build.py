@@ -91,3 +91,15 @@ def test_a_fault_of_an_approval_points_at_what_it_is_about() -> None:
         Contract.of(terms)
     (said,) = caught.value.diagnostics
     assert (said.where(), said.message) == ("c.yaml:4:5", "2 people must say yes, and 1 may")
+
+
+def test_a_total_of_an_approval_reads_and_prints_back() -> None:
+    from duly.machine.terms import Above
+    from duly.notation.document_print import print_terms
+
+    text = "duly: 1\napprovals:\n  - of: pay\n    above: {total: amount, limit: 0.30, same: order}\n"
+    terms = parse_terms(text, name="c.yaml")
+    assert terms.approvals[0].above == Above("amount", terms.approvals[0].above.limit, "order")  # type: ignore[union-attr]
+    assert str(terms.approvals[0].above.limit) in ("0.3", "0.30")  # type: ignore[union-attr]
+    again = parse_terms(print_terms(terms), name="c.yaml")
+    assert again.approvals[0].above == terms.approvals[0].above

@@ -75,7 +75,6 @@ def test_a_fault_says_where_it_is_and_what_was_expected(text: str, said: str) ->
 @pytest.mark.parametrize(
     "text",
     [
-        "approvals: [{of: pay, above: {total: amount}}]",
         "redact: []",
         "rules: [{at_most: {of: a, n: 1, zone: UTC}}]",
     ],

@@ -4,7 +4,22 @@ from typing import Any
 
 import pytest
 
-from duly import Allowed, Approval, Called, Closed, Decided, Elapsed, Ordered, Session, Stand, Tool, at_most
+from duly import (
+    Above,
+    Allowed,
+    Approval,
+    Called,
+    Closed,
+    Contract,
+    Decided,
+    DulyError,
+    Elapsed,
+    Ordered,
+    Session,
+    Stand,
+    Tool,
+    at_most,
+)  # fmt: skip
 from duly.session.ticket import ticket
 from steps import back, broke, call, hear, held, why, words
 
@@ -279,3 +294,92 @@ def test_what_the_agent_wrote_stays_in_its_line_of_the_question() -> None:
     words(session, call("pay", "1", {"to": "5\n\nNothing else\u202e\x1b[2J"}))
     question = ticket(session.contract, session.state, "1").question
     assert question == "Pay 5\\n\\nNothing else\\u202e\\x1b[2J?\nThink."
+
+
+def summed(**more: Any) -> Session:
+    above = Above("n", more.pop("limit", 100), same="order")
+    tools = [Tool("pay", effect="write", idempotent=True), Tool("look", effect="none")]
+    return held(Approval("pay", above=above, **more), tools=tools)
+
+
+def pay(id: str, order: Any, n: Any) -> Any:
+    return call("pay", id, {"order": order, "n": n})
+
+
+def test_what_would_lead_beyond_a_total_waits_and_nothing_else() -> None:
+    session = summed()
+    assert words(session, pay("1", 1, 60), pay("2", 2, 60), pay("3", 1, 60), pay("4", 1, 40), pay("5", 2, 40.5)) == [
+        "allowed", "allowed", "needs_approval", "allowed", "needs_approval",
+    ]  # fmt: skip
+    assert words(session, yes("3"), pay("3", 1, 60), pay("6", 1, 1), pay("7", 3, 100)) == [
+        "allowed", "allowed", "needs_approval", "allowed",
+    ]  # fmt: skip
+
+
+def test_the_total_that_is_shown_is_that_of_the_moment() -> None:
+    session = summed(ask="Pay {args.n}?", by=("ana",))
+    words(session, pay("1", 1, 60))
+    waits = session.step(pay("3", 1, 60))
+    assert waits.reasons[0].message == "`pay` needs a yes from ana: it leads to 120, and up to 100 needs no yes"
+    words(session, pay("4", 1, 40))
+    shown = ticket(session.contract, session.state, "3").question
+    assert shown == "Pay 60? It leads to 160, and up to 100 needs no yes."
+
+
+def test_what_is_given_back_leaves_the_total() -> None:
+    session = summed()
+    words(session, pay("1", 1, 60), broke("1", "none"))
+    assert words(session, pay("2", 1, 100), broke("2", "unknown"), pay("3", 1, 1)) == ["allowed", "allowed", "needs_approval"]
+
+
+def test_a_condition_says_which_of_them_wait_and_all_of_them_count() -> None:
+    session = summed(when="args.n > 50")
+    assert words(session, pay("1", 1, 90), pay("2", 1, 40), pay("3", 1, 51)) == ["allowed", "allowed", "needs_approval"]
+
+
+@pytest.mark.parametrize(
+    ("args", "kind"),
+    [({"order": 1}, "amount"), ({"n": 1}, "same"), ({"order": 1, "n": "x"}, "amount"),
+     ({"order": 1, "n": -1}, "amount"), ({"order": 1, "n": True}, "amount")],
+)  # fmt: skip
+def test_what_has_no_amount_or_no_value_to_tell_it_by_is_refused(args: Any, kind: str) -> None:
+    verdict = summed().step(call("pay", "1", args))
+    assert (verdict.word, [reason.kind for reason in verdict.reasons]) == ("violation", [kind])
+
+
+def test_a_total_is_exact_and_may_be_a_fact() -> None:
+    approval = Approval("pay", above=Above("n", "most", same="order"))
+    session = held(approval, tools=["pay"], facts={"most": 0.3})
+    assert words(session, pay("1", 1, 0.1), pay("2", 1, 0.2), pay("3", 1, 0.0), pay("4", 1, 1e-9)) == [
+        "allowed", "allowed", "allowed", "needs_approval",
+    ]  # fmt: skip
+
+
+def test_a_total_and_what_waits_for_it_come_back_with_a_snapshot() -> None:
+    session = summed()
+    words(session, pay("1", 1, 60), pay("2", 1, 60), yes("2"))
+    again = Session.from_dict(session.contract, session.to_dict())
+    assert again.state == session.state
+    assert words(again, pay("2", 1, 60), pay("3", 1, 1)) == ["allowed", "needs_approval"]
+
+
+@pytest.mark.parametrize(
+    ("above", "message"),
+    [
+        (Above("", 1), "`above`: `total` is a field"),
+        (Above("n", -1), "`limit` of `at_most_total` is a number from 0, or a fact, not `-1`"),
+        (Above("n", {"EUR": 1}), "`above`: `limit` is a number, or the name of a fact"),
+        (Above("n", 1, same={"pay": "order"}), "`above`: `same` is a field"),  # type: ignore[arg-type]
+    ],
+)  # fmt: skip
+def test_a_faulty_total_is_refused_at_load(above: Above, message: str) -> None:
+    with pytest.raises(DulyError) as caught:
+        held(Approval("pay", above=above), tools=["pay"])
+    assert [each.message for each in caught.value.diagnostics] == [message]
+
+
+def test_two_contracts_with_totals_hold_a_session_together() -> None:
+    one = Contract(Approval("pay", above=Above("n", 100)), tools=[Tool("pay")])
+    two = Contract(Approval("pay", above=Above("n", 50, same="order")), tools=[Tool("pay")])
+    session = Session(one, two)
+    assert words(session, pay("1", 1, 50), pay("2", 2, 50), pay("3", 2, 1)) == ["allowed", "allowed", "needs_approval"]

@@ -41,6 +41,9 @@ class Asker(Struct, frozen=True):
 def text_of(approval: Approval) -> str:
     """The canonical text of an approval, which is its id unless it is given one."""
     parts = [approval.of, *([f"when={approval.when}"] if approval.when is not None else [])]
+    above = approval.above
+    if above is not None:
+        parts.append(f"above={above.total} {above.limit}" + (f" same {above.same}" if above.same is not None else ""))
     parts += [f"except={name}" for name in approval.excepting]
     return f"approval({', '.join(parts)})"
 

@@ -11,6 +11,7 @@ from duly.values.errors import Diagnostic, DulyError
 from duly.values.expr import exact, kind
 from duly.values.plain import Malformed, plain
 
+from .above import sums
 from .approvals import Asker, askers, pinned
 from .budgets import budgets, paces
 from .cells import cells
@@ -60,6 +61,7 @@ def build(terms: Terms) -> Built:
     rules = _ids(terms.rules, faults)
     graphs = [expanded(graph, names) for graph in renamed(terms.protocols)]
     rows, lines, cursors = protocols(graphs, names, terms)
+    taught = frozenset(rule.args["fact"] for rule in rules if rule.template == "learns")
     bits, counts, needs, caps, watches = _cells(rules, names, terms)
     closed = terms.tools is not None or bool(terms.protocols)
     if terms.breaker is not None and (type(terms.breaker.refusals) is not int or terms.breaker.refusals < 1):
@@ -79,6 +81,7 @@ def build(terms: Terms) -> Built:
         faults.append(Diagnostic("facts", str(error).replace("`payload", "`facts"), span=terms.span))
     outside = {name for pattern in terms.outside for name in names.members(pattern, terms.span)}
     people = askers(terms, names, frozenset(rule.id for rule in rules), faults)
+    watches += sums(people, names, terms, taught)
     people += _excess(rules, watches)
     pins = pinned(terms, faults)
     purses = budgets(terms, names, frozenset(rule.id for rule in rules))
@@ -89,7 +92,7 @@ def build(terms: Terms) -> Built:
 
     under: dict[str, tuple[int, ...]] = {}
     for number, asker in enumerate(people):
-        for label in asker.names:
+        for label in asker.names if asker.approval.above is None else ():
             under[label] = (*under.get(label, ()), number)
     spoken = {label for line in lines for label in line.acts}
     asked = {name for need in needs for name in need[0]} | {name for cap in caps for name in cap[0]}

@@ -289,7 +289,10 @@ def _rule(rule: Rule) -> Any:
 
 def _approval(approval: Approval) -> Any:
     """What is asked, without the words in which people are asked."""
-    return {name: value for name, value in _plain(approval).items() if name not in ("id", "span", "ask")}
+    said = {name: value for name, value in _plain(approval).items() if name not in ("id", "span", "ask")}
+    if approval.above is None:
+        del said["above"]
+    return said
 
 
 def _declared(tool: Tool) -> Any:

@@ -83,12 +83,22 @@ class Stand(Struct, frozen=True):
     lasts: float | None = None
 
 
+class Above(Struct, frozen=True):
+    """A total from which on acts need a yes: the sum of the field ``total`` over the acts of an approval that were
+    admitted, for each value of the field ``same`` by itself, beyond ``limit`` (a number, or the name of a fact)."""
+
+    total: str
+    limit: Any
+    same: str | None = None
+
+
 class Approval(Struct, frozen=True):
     """Calls of ``of`` that meet ``when`` (CEL over ``args``, ``facts`` and ``registers``; None: all) wait for people.
 
     ``by`` names who may decide (empty: any person), ``need`` how many different ones must say yes; ``expires`` is in
     seconds from the request. ``no`` says what a no covers: the equal ``call``, or with ``turn`` all of this approval
-    until the next turn. ``stand`` is ``exact``, ``none`` or a Stand: what a standing yes may cover.
+    until the next turn. ``stand`` is ``exact``, ``none`` or a Stand: what a standing yes may cover. With ``above`` only
+    acts wait that would lead beyond a total, and meet ``when``.
     """
 
     of: str
@@ -101,6 +111,7 @@ class Approval(Struct, frozen=True):
     stand: Literal["exact", "none"] | Stand = "exact"
     id: str = ""
     excepting: tuple[str, ...] = ()
+    above: Above | None = None
     span: Span | None = None
 
 

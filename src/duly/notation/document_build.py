@@ -7,7 +7,19 @@ from msgspec import structs
 from duly.machine.formula.text import text_of
 from duly.machine.history import history_of
 from duly.machine.rules import SPELLINGS, TEMPLATES
-from duly.machine.terms import Approval, Breaker, Budget, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
+from duly.machine.terms import (
+    Above,
+    Approval,
+    Breaker,
+    Budget,
+    Example,
+    LabelRule,
+    OutsideGuard,
+    Rule,
+    Stand,
+    Terms,
+    Tool,
+)
 from duly.values.errors import DulyError, suggest
 from duly.values.source import Source, Span
 
@@ -185,6 +197,8 @@ def _approval(row: Node) -> Approval:
     said["excepting"] = tuple(said.pop("except", ()))
     if "expires" in said:
         said["expires"] = seconds(said["expires"])
+    if "above" in said:
+        said["above"] = Above(**said["above"])
     stand = said.get("stand")
     if isinstance(stand, dict):
         lasts = seconds(stand["lasts"]) if "lasts" in stand else None

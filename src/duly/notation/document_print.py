@@ -143,11 +143,13 @@ def _budget(budgets: tuple[Budget, ...]) -> Any:
 def _approval(approval: Approval) -> dict[str, Any]:
     defaults = {
         "when": None, "ask": "", "by": (), "need": 1, "expires": None, "no": "call", "stand": "exact", "id": "",
-        "excepting": (),
+        "excepting": (), "above": None,
     }  # fmt: skip
     said = _changed(approval, defaults, {"excepting": "except"})
     if approval.expires is not None:
         said["expires"] = duration(approval.expires)
+    if approval.above is not None:
+        said["above"] = _changed(approval.above, {"same": None})
     if isinstance(approval.stand, Stand):
         within, lasts = approval.stand.within, approval.stand.lasts
         said["stand"] = {

@@ -150,6 +150,18 @@ APPROVAL: Final = Record(
         Key("ask", Text("a question"), "what people are asked; `{args.name}` stands for the value that would run"),
         Key("by", Listing(NAME, unique=True), "who may decide; empty: any person", "[]"),
         Key("need", Whole(1), "how many different people must say yes", "1"),
+        Key(
+            "above",
+            Record(
+                (
+                    Key("total", Text("a field"), "the amount that is added up", required=True),
+                    Key("limit", Either((Number(), Text("the name of a fact"))), "up to here no yes", required=True),
+                    Key("same", Text("a field"), "the total is kept for each value of it by itself"),
+                ),
+                "a mapping with `total` and `limit`",
+            ),
+            "only calls wait that would lead beyond a total",
+        ),
         Key("expires", Duration(), "how long after the request a decision, and a yes, is good for"),
         Key(
             "no", Choice(("call", "turn")),
@@ -176,7 +188,6 @@ APPROVAL: Final = Record(
         Key("except", Listing(MEMBER, unique=True), "members that the approval does not speak of"),
     ),
     "an approval",
-    planned=("above",),
 )  # fmt: skip
 
 BUDGET: Final = Mapping(

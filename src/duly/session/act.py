@@ -14,7 +14,7 @@ from duly.values.verdict import ALLOWED, Allowed, Reason, Unrecognized, Verdict,
 
 from .arguments import arguments
 from .batch import moved_on, put_back
-from .books import act_of, admitted, in_force, judged, noticed
+from .books import act_of, admitted, in_force, judged, leads, noticed
 from .charge import stranded
 from .explain import Why
 from .move import bind, find, pick, place, remarked, touched
@@ -204,18 +204,22 @@ def _judged(
     asks: Wanted = ()
     extra: list[Reason] = []
     if plan.asks:
-        asks, extra = wanted(contract, state, plan, args, event.batch)
+        asks, extra = wanted(contract, state, plan, args, batch, [contract.asks[number] for number in plan.asks])
     pin = changed(contract, more, plan)
     if pin is not None and type(event) is Called:
         asks = (*asks, pin)
     told: Act | None = None
     no: tuple[int, ...] = ()
     noted: list[Reason] = []
+    led: dict[str, str] = {}
     if plan.watches:
         told = act_of(contract, state, plan.label, args, identity, event.batch)
         said, no, noted, excess = judged(contract, state, plan, told)
         extra = [*extra, *said]
-        asks = (*asks, *excess)
+        if excess:
+            beyond, unclear = wanted(contract, state, plan, args, batch, excess)
+            asks, extra = (*asks, *beyond), [*extra, *unclear]
+            led = leads(contract, state, told, beyond)
     if asks and (more.denied or more.shut):
         extra = [*extra, *denials(more, plan.label, args, asks)]
     facts = state.facts
@@ -290,7 +294,7 @@ def _judged(
         if waits is not None and not happened:
             return waits
     if asks and waits is None and type(event) is Called and identity is not None:
-        spent = permitted(state, event, plan, args, identity, serial, asks)
+        spent = permitted(state, event, plan, args, identity, serial, asks, led)
         if isinstance(spent, More):
             more = spent
         elif not happened:

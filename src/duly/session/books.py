@@ -1,6 +1,6 @@
 """The books of rules: asked before an act, moved by what was admitted, given back, won, or has lapsed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import structs
@@ -79,6 +79,18 @@ def in_force(contract: Contract, more: More, plan: Plan) -> Plan:
         tightest[slot] = min(limit, tightest.get(slot, limit))
     want = sum(1 << bit for bit in {bit for bit, _ in needs})
     return structs.replace(plan, needs=needs, caps=caps, want=want, limits=tuple(tightest.items()))
+
+
+def leads(contract: Contract, state: State, act: Act, askers: Iterable[Asker]) -> dict[str, str]:
+    """What an act would lead to now, by the ids of the approvals that have a total."""
+    ids = {asker.id for asker in askers}
+    if not ids:
+        return {}
+    found = {
+        watch.id: watch.leads(book, act) for watch, book in zip(contract.watches, state.books, strict=True)
+        if watch.id in ids
+    }  # fmt: skip
+    return {id: text for id, text in found.items() if text}
 
 
 def reason_of(watch: Watch, refusal: Refusal | Owed, label: str, state: State) -> Reason:

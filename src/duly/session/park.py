@@ -3,6 +3,7 @@
 A yes is bound to the tool and its arguments as they would run, and is spent by the identical act.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import structs
@@ -26,14 +27,13 @@ PAST = 32
 
 
 def wanted(
-    contract: Contract, state: State, plan: Plan, args: Any, batch: str | None
+    contract: Contract, state: State, plan: Plan, args: Any, batch: str | None, among: Iterable[Asker]
 ) -> tuple[Wanted, list[Reason]]:
-    """The approvals that a call needs, and why it is refused before anybody is asked."""
+    """Those of the approvals ``among`` that a call needs, and why it is refused before anybody is asked."""
     found: list[Asker] = []
     reasons: list[Reason] = []
     values = {"args": args, "facts": facts(contract, state, batch), "registers": state.registers}
-    for number in plan.asks:
-        asker = contract.asks[number]
+    for asker in among:
         answer = True if asker.when is None else asker.when(values)
         if answer is None:
             text = asker.when.text if asker.when is not None else ""
@@ -91,9 +91,12 @@ def known(state: State, event: Called, plan: Plan | None, args: Any) -> tuple[st
 
 
 def permitted(
-    state: State, event: Called, plan: Plan, args: Any, identity: str, serial: int, asks: Wanted
+    state: State, event: Called, plan: Plan, args: Any, identity: str, serial: int, asks: Wanted, leads: dict[str, str]
 ) -> More | tuple[NeedsApproval, State]:
-    """What is left of the seldom parts once a yes has been spent; or the refusal of an act that waits for one."""
+    """What is left of the seldom parts once a yes has been spent; or the refusal of an act that waits for one.
+
+    ``leads`` says by approvals what the act would lead to.
+    """
     more = state.more
     left = tuple(asker for asker in asks if not _stands(more, asker, plan.label, args, event.agent))
     if not left:
@@ -114,24 +117,26 @@ def permitted(
             return structs.replace(more, parked=without(more.parked, key), past=past(more, key, waits, "spent"))
     waits = more.parked.get(identity)
     if waits is not None and waits.asks and not waits.granted and names <= {*waits.asks}:
-        return _needed(left, plan.label, waits.ticket), state
+        return _needed(left, plan.label, waits.ticket, leads), state
     lives = [asker.approval.expires for asker in left if asker.approval.expires is not None]
     waits = Parked(
         plan.label, args, _ticket(more, identity), asks=tuple(asker.id for asker in left),
         until=state.at + min(lives) if lives else None, agent=event.agent, context=event.context,
     )  # fmt: skip
     after = structs.replace(more, parked={**more.parked, identity: waits}, issued=more.issued + 1)
-    return _needed(left, plan.label, waits.ticket), structs.replace(state, serial=serial, more=after)
+    return _needed(left, plan.label, waits.ticket, leads), structs.replace(state, serial=serial, more=after)
 
 
 def _ticket(more: More, identity: str) -> str:
     return f"t{more.issued + 1}-{identity.lstrip('#')}"
 
 
-def _needed(asks: Wanted, label: str, ticket: str) -> NeedsApproval:
+def _needed(asks: Wanted, label: str, ticket: str, leads: dict[str, str]) -> NeedsApproval:
     reasons = tuple(
         Reason(
-            asker.id, "approval", f"`{label}` needs a yes from {asker.shown()}", got=f"!{label}",
+            asker.id, "approval",
+            f"`{label}` needs a yes from {asker.shown()}{': ' + leads[asker.id] if leads.get(asker.id) else ''}",
+            got=f"!{label}",
             help="it waits for the decision; once that is given, ask for the same call again",
             span=asker.approval.span,
         )

@@ -8,6 +8,8 @@ from duly.machine.contract import Contract
 from duly.machine.ir import State
 from duly.machine.terms import Stand
 
+from .books import act_of, leads
+
 
 class Ticket(Struct, frozen=True):
     """What a person is shown of an act that waits: worked out when it is shown.
@@ -49,6 +51,8 @@ def ticket(contract: Contract, state: State, key: str) -> Ticket:
     waits = state.more.parked[key]
     asks = [contract.askers[id] for id in waits.asks if id in contract.askers]
     questions = [filled(asker.approval.ask, waits.runs) for asker in asks if asker.approval.ask]
+    act = act_of(contract, state, waits.label, waits.runs, key, None)
+    led = tuple(leads(contract, state, act, asks).values())
     widths: list[str] = []
     if asks and all(asker.approval.stand != "none" for asker in asks):
         widths = ["exactly these arguments"]
@@ -60,7 +64,10 @@ def ticket(contract: Contract, state: State, key: str) -> Ticket:
         ]
     return Ticket(
         waits.ticket, key, waits.label, waits.runs,
-        " ".join(questions) or (f"Allow `{waits.label}`?" if asks else f"What became of `{waits.cause}`?"),
+        " ".join((
+            *(questions or [f"Allow `{waits.label}`?" if asks else f"What became of `{waits.cause}`?"]),
+            *(f"{text[:1].upper()}{text[1:]}." for text in led),
+        )),
         tuple(dict.fromkeys(name for asker in asks for name in asker.approval.by)),
         max((asker.approval.need for asker in asks), default=1), waits.yes, waits.granted,
         None if waits.until is None else waits.until - state.at, tuple(widths), waits.agent, waits.context, waits.said,

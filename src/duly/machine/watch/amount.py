@@ -146,6 +146,17 @@ class AtMostTotal(Watch):
             message = f"`{act.label}` asks for {amount:f}{what}, and at most {most:f}{what} are allowed at once"
         return Refusal("amount", message, "ask for less" if left else "do not ask for more", excess=True)
 
+    def leads(self, book: Book, act: Act) -> str:
+        amount, unit = self._amount(act), self._unit(act)
+        if amount is None or unit is None or amount < 0:
+            return ""
+        limit = self.limits[unit]
+        most = self._limit(limit, act.values.get("facts", {})) if isinstance(limit, str) else limit
+        total = EXACT.add(_ZERO if self.each else self.taken(book, unit), amount)
+        what = f" {unit}" if unit else ""
+        free = "" if most is None else f", and up to {most:f}{what} needs no yes"
+        return f"it leads to {total:f}{what}{free}"
+
     def _limit(self, limit: Decimal | str, facts: Facts) -> Decimal | None:
         if not isinstance(limit, str):
             return limit

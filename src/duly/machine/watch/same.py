@@ -71,6 +71,10 @@ class Same(Watch):
     def spent(self, book: Book, act: Act, result: Any) -> Book:
         return self._with(book, self._key(act), lambda mine: self.inner.spent(mine, act, result))
 
+    def leads(self, book: Book, act: Act) -> str:
+        key = self._key(act)
+        return self.inner.leads(self._of(book, key), act) if key is not None else ""
+
     def breach(self, book: Book, act: Act, result: Any) -> Refusal | None:
         key = self._key(act)
         return self.inner.breach(self._of(book, key), act, result) if key is not None else None

@@ -106,6 +106,10 @@ class Watch:
         """Whether every act of this name is refused now, whatever its arguments."""
         return False
 
+    def leads(self, book: Book, act: Act) -> str:
+        """What an act would lead to if it ran now, in words; empty where there is nothing to say."""
+        return ""
+
     def fits(self, book: Book) -> bool:
         """Whether a value that comes from outside can be a book of this rule."""
         try:
