@@ -59,11 +59,11 @@ NAMES: Final = frozenset({
     "JournalError", "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard",
     "Past", "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand",
     "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_least", "at_most", "at_most_total",
-    "between", "blocks", "collects", "cooldown", "count", "decide", "definition_digest", "did", "did_all",
-    "did_any", "did_at_least", "did_at_most", "ensures", "exclusive", "forbid", "formula", "fresh", "guard",
-    "history", "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede",
-    "never_after", "no_repeat", "observe", "open_journal", "permit", "protocol", "rate_limit", "requires",
-    "transitions", "within",
+    "between", "blocks", "collects", "cooldown", "count", "decide", "definition_digest", "did", "did_all", "did_any",
+    "did_at_least", "did_at_most", "ensures", "exclusive", "forbid", "formula", "fresh", "guard", "history",
+    "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede", "never_after",
+    "no_repeat", "observe", "open_journal", "pack", "permit", "protocol", "rate_limit", "requires", "transitions",
+    "within",
 })  # fmt: skip
 """The public names. One that goes or comes is a change for users, and is noted in the changelog."""
 

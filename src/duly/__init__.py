@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from .gates.outside import Outside
     from .gates.program import Program
     from .journal.journal import JournalError, open_journal
+    from .notation.packing import pack
     from .notation.protocol import blocks, protocol, transitions
     from .notation.transitions import Transition
 
@@ -84,6 +85,7 @@ _LATER = {
     "guard": "gates.guard",
     "load": "gates.files",
     "open_journal": "journal.journal",
+    "pack": "notation.packing",
     "protocol": "notation.protocol",
     "transitions": "notation.protocol",
 }
@@ -94,11 +96,11 @@ __all__ = [
     "JournalError", "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard",
     "Past", "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand",
     "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_least", "at_most", "at_most_total",
-    "between", "blocks", "collects", "cooldown", "count", "decide", "definition_digest", "did", "did_all",
-    "did_any", "did_at_least", "did_at_most", "ensures", "exclusive", "forbid", "formula", "fresh", "guard",
-    "history", "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede",
-    "never_after", "no_repeat", "observe", "open_journal", "permit", "protocol", "rate_limit", "requires",
-    "transitions", "within",
+    "between", "blocks", "collects", "cooldown", "count", "decide", "definition_digest", "did", "did_all", "did_any",
+    "did_at_least", "did_at_most", "ensures", "exclusive", "forbid", "formula", "fresh", "guard", "history",
+    "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede", "never_after",
+    "no_repeat", "observe", "open_journal", "pack", "permit", "protocol", "rate_limit", "requires", "transitions",
+    "within",
 ]  # fmt: skip
 
 

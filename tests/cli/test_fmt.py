@@ -58,3 +58,15 @@ def test_wrong_usage_exits_with_2(duly: Duly, here: Path) -> None:
     (here / "c.toml").write_text("duly = 1\n")
     assert duly("fmt", "c.toml").out == "duly: 1\n"
     assert duly("fmt", "c.toml", "--write").code == 2
+
+
+def test_a_contract_prints_as_a_pack_where_a_pack_can_say_it(duly: Duly, here: Path) -> None:
+    (here / "p.yaml").write_text('duly: 1\ncontract: p\nrules: [{history: {of: pay, that: "did(kyc)"}}]\n')
+    said = duly("fmt", "p.yaml", "--to", "pack")
+    assert said.code == 0
+    (here / "p.json").write_text(said.out)
+    assert duly("fmt", "p.json", "--to", "pack").out == said.out
+    assert duly("fmt", "p.json").out == "duly: 1\ncontract: p\nrules:\n  - history: {of: pay, that: \"did(kyc)\"}\n"
+    said = duly("fmt", "contract.yaml", "--to", "pack")
+    assert (said.code, "a pack cannot say `tools`" in said.err) == (3, True)
+    assert duly("fmt", "p.yaml", "--to", "pack", "--write").code == 2

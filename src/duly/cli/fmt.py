@@ -2,9 +2,17 @@
 
 import os
 from difflib import unified_diff
+from enum import StrEnum
 from typing import Annotated
 
 import typer
+
+
+class Form(StrEnum):
+    """What `duly fmt` prints."""
+
+    CONTRACT = "contract"
+    PACK = "pack"
 
 
 def fmt(
@@ -16,11 +24,17 @@ def fmt(
         bool, typer.Option("--check", help="Write nothing; show what would differ and exit with 4.")
     ] = False,
     write: Annotated[bool, typer.Option("--write", "-w", help="Write the files in place.")] = False,
+    to: Annotated[
+        Form, typer.Option("--to", help="What is printed: a contract document, or a pack of llmcontract.")
+    ] = Form.CONTRACT,
     drop_comments: Annotated[
         bool, typer.Option("--drop-comments", help="Write even where comments inside a document would be lost.")
     ] = False,
 ) -> None:
     """Prints contract documents and protocols in canonical form; the meaning stays the same.
+
+    Rule files of acel-core and packs of llmcontract print as contract documents; with --to pack a contract prints as a
+    pack, where a pack can say all of it.
 
     Of a document's comments only those before its first key are kept, so a file with others is not written
     unless --drop-comments is given.
@@ -29,6 +43,7 @@ def fmt(
     Examples:
       duly fmt contract.yaml
       duly fmt contracts/*.yaml --check
+      duly fmt contract.yaml --to pack
       echo "rec L . { ?Ask . !a . L, ?Bye . end }" | duly fmt -
     """
     from duly.values.errors import DulyError
@@ -36,6 +51,8 @@ def fmt(
     from .output import say, usage, worst
     from .text import STDIN
 
+    if to is Form.PACK and (check or write):
+        raise usage("a pack is printed, and neither checked nor written in place", "for example `> contract.pack.json`")
     if check and write:
         raise usage("`--check` and `--write` exclude each other")
     for file in files:
@@ -46,7 +63,11 @@ def fmt(
     codes: list[int] = []
     for file in files:
         try:
-            codes.append(_one(file, check=check, write=write, drop=drop_comments))
+            if to is Form.PACK:
+                typer.echo(packed(file), nl=False)
+                codes.append(0)
+            else:
+                codes.append(_one(file, check=check, write=write, drop=drop_comments))
         except DulyError as error:
             for each in error.diagnostics:
                 say(each.text())
@@ -101,6 +122,18 @@ def formatted(text: str, file: str) -> str:
 
         return print_page(parse_page(text, name=file), text=text)
     return "\n".join(graph.text.rstrip("\n") + "\n" for graph in graphs_of(text, name=shown(file)))
+
+
+def packed(file: str) -> str:
+    """The contract as a pack, its includes merged in; raises DulyError with all that a pack cannot say."""
+    from duly.gates.files import load_terms
+    from duly.notation.document import parse_terms
+    from duly.notation.packing import print_pack
+
+    from .text import STDIN, shown, text_of
+
+    terms = load_terms(file) if file != STDIN else parse_terms(text_of(file), name=shown(file))
+    return print_pack(terms)
 
 
 def _comments(text: str) -> int:
