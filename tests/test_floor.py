@@ -33,6 +33,8 @@ OTHERS: Final = frozenset({"lark", "msgspec", "yaml", "cel_expr_python", "re2", 
 """What they may import beside it."""
 LOCKS: Final = {
     "machine/formula/parse.py": "threading",  # the same for formulas
+    "machine/watch/calendar.py": "zoneinfo",  # the days of zones, read when a contract is loaded
+    "session/ledger.py": "_thread",  # and so may a ledger
     "session/session.py": "_thread",  # a session may be shared between threads
     "notation/strings.py": "threading",  # the parser's tables are built once for all threads
 }
@@ -56,14 +58,14 @@ SLOW: Final = ("lark", "yaml", "cel_expr_python", "re2", "jsonschema_rs", "typer
 NAMES: Final = frozenset({
     "Above", "Allowed", "Approval", "Blocked", "Breaker", "Callback", "Called", "Charged", "Classifier", "Closed",
     "Contract", "Decided", "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph",
-    "JournalError", "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard",
-    "Past", "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand",
-    "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_least", "at_most", "at_most_total",
-    "between", "blocks", "collects", "cooldown", "count", "decide", "definition_digest", "did", "did_all", "did_any",
-    "did_at_least", "did_at_most", "ensures", "exclusive", "forbid", "formula", "fresh", "guard", "history",
-    "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede", "never_after",
-    "no_repeat", "observe", "open_journal", "pack", "permit", "protocol", "rate_limit", "requires", "transitions",
-    "within",
+    "JournalError", "LabelRule", "Ledger", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside",
+    "OutsideGuard", "Past", "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent",
+    "Session", "Stand", "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_least", "at_most",
+    "at_most_total", "between", "blocks", "collects", "cooldown", "count", "decide", "definition_digest", "did",
+    "did_all", "did_any", "did_at_least", "did_at_most", "ensures", "exclusive", "forbid", "formula", "fresh", "guard",
+    "history", "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede",
+    "never_after", "no_repeat", "observe", "open_journal", "pack", "permit", "protocol", "rate_limit", "requires",
+    "transitions", "within",
 })  # fmt: skip
 """The public names. One that goes or comes is a change for users, and is noted in the changelog."""
 

@@ -15,10 +15,13 @@ from cases import test_contract_cases as contracts  # noqa: E402
 from cases import test_field_cases as field  # noqa: E402
 from cases import test_labelled_traces as traces  # noqa: E402
 from cases import test_rule_cases as rules  # noqa: E402
+from cases import test_store_cases as stores  # noqa: E402
 from cases.shared import cases  # noqa: E402
 
 PAGE = ROOT / "docs" / "conformance.md"
 WHOLE = {
+    "F23": stores.test_of_two_workers_that_wake_one_approved_run_one_runs_it,
+    "F26": stores.test_a_store_that_cannot_be_asked_refuses_and_says_so,
     "F33": contracts.test_an_outside_guard_that_gives_no_plain_yes_refuses,
     "F55": contracts.test_a_hand_off_lends_what_is_left_and_no_more,
     **{id: (lambda id=id: contracts.test_a_contract_is_judged_as_the_case_says(id)) for id in contracts.LOADS},
@@ -34,8 +37,6 @@ ELSEWHERE = {
 LATER = {
     "F04": "needs checks that are open while calls are asked",
     "F16": "needs a migration between versions of a contract",
-    "F23": "needs a store that several workers share; see the tests of gates over one store",
-    "F26": "needs a cap over all sessions of a store (`scope: store`)",
     "F48": "needs user checks and actions on transitions (`checks`, `actions`)",
     "F73": "needs a reader of spans",
     "F74": "a run of a million calls; a bench, not a test",

@@ -37,6 +37,7 @@ from .machine.rule import (
 )  # fmt: skip
 from .machine.terms import Above, Approval, Breaker, Example, LabelRule, OutsideGuard, Rule, Stand, Terms, Tool
 from .session.decide import decide, observe
+from .session.ledger import Ledger
 from .session.session import Session
 from .values.definition import definition_digest
 from .values.errors import Diagnostic, DulyError, Refused
@@ -93,14 +94,14 @@ _LATER = {
 __all__ = [
     "Above", "Allowed", "Approval", "Blocked", "Breaker", "Callback", "Called", "Charged", "Classifier", "Closed",
     "Contract", "Decided", "Diagnostic", "DulyError", "Elapsed", "Event", "Example", "Failed", "Gate", "Graph",
-    "JournalError", "LabelRule", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside", "OutsideGuard",
-    "Past", "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent", "Session", "Stand",
-    "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_least", "at_most", "at_most_total",
-    "between", "blocks", "collects", "cooldown", "count", "decide", "definition_digest", "did", "did_all", "did_any",
-    "did_at_least", "did_at_most", "ensures", "exclusive", "forbid", "formula", "fresh", "guard", "history",
-    "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede", "never_after",
-    "no_repeat", "observe", "open_journal", "pack", "permit", "protocol", "rate_limit", "requires", "transitions",
-    "within",
+    "JournalError", "LabelRule", "Ledger", "Legal", "Listed", "NeedsApproval", "Opened", "Ordered", "Outside",
+    "OutsideGuard", "Past", "Program", "Reason", "Received", "Refused", "Repair", "Returned", "Rule", "Sent",
+    "Session", "Stand", "Terms", "Tool", "Transition", "Unrecognized", "Verdict", "Violation", "at_least", "at_most",
+    "at_most_total", "between", "blocks", "collects", "cooldown", "count", "decide", "definition_digest", "did",
+    "did_all", "did_any", "did_at_least", "did_at_most", "ensures", "exclusive", "forbid", "formula", "fresh", "guard",
+    "history", "immediately_before", "learns", "load", "merge", "must_follow", "must_happen", "must_precede",
+    "never_after", "no_repeat", "observe", "open_journal", "pack", "permit", "protocol", "rate_limit", "requires",
+    "transitions", "within",
 ]  # fmt: skip
 
 

@@ -127,13 +127,13 @@ def test_a_call_that_cannot_be_read_is_no_pass_unless_it_did_nothing(outcome: st
 class Fake:
     """A contract whose only rule is that `bye` is said before the end; its state counts the events."""
 
-    start = 0
+    start, outer = 0, ()
 
     class terms:
         count = "attempted"
 
 
-def fake_observe(contract: Any, state: int, event: Event) -> tuple[Verdict, int]:
+def fake_judge(contract: Any, state: int, event: Event, happened: bool) -> tuple[Verdict, int]:
     if type(event) is Closed and state < 100:
         return Violation((Reason("ends", "owed", "nobody said goodbye"),), finding=True), state
     if type(event) is Received and event.label == "Bye":
@@ -145,7 +145,7 @@ def fake_observe(contract: Any, state: int, event: Event) -> tuple[Verdict, int]
 
 @pytest.fixture
 def faked(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(subject, "observe", fake_observe)
+    monkeypatch.setattr(subject, "judge", fake_judge)
     return Fake
 
 

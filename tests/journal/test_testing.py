@@ -1,6 +1,7 @@
 """The kit itself: stores that are wrong in one way are told so in a sentence."""
 
 import pytest
+from msgspec import structs
 
 from duly.journal.memory import MemoryJournal
 from duly.testing import check_journal
@@ -11,22 +12,34 @@ class _Wrong(MemoryJournal):
 
 
 class _Forgets(_Wrong):
-    def append(self, session, records, *, expected):
-        super().append(session, records, expected=expected)
+    def append(self, session, records, *, expected, shares=()):
+        super().append(session, records, expected=expected, shares=shares)
         for record in records:
             if record.index == 7:
                 self._streams[session].records[7] = self._streams[session].records[6]
 
 
 class _TakesAnyIndex(_Wrong):
-    def append(self, session, records, *, expected):
-        super().append(session, records, expected=min(expected, self.length(session)))
+    def append(self, session, records, *, expected, shares=()):
+        super().append(session, records, expected=min(expected, self.length(session)), shares=shares)
 
 
 class _TakesHalf(_Wrong):
-    def append(self, session, records, *, expected):
+    def append(self, session, records, *, expected, shares=()):
         for place, record in enumerate(records, expected):
-            super().append(session, [record], expected=place)
+            super().append(session, [record], expected=place, shares=shares)
+
+
+class _PostsFirst(_Wrong):
+    def append(self, session, records, *, expected, shares=()):
+        super().append(session, [], expected=self.length(session), shares=shares)
+        super().append(session, records, expected=expected)
+
+
+class _PostsAnywhere(_Wrong):
+    def append(self, session, records, *, expected, shares=()):
+        there = [structs.replace(share, expected=self.posted(share.ledger)) for share in shares]
+        super().append(session, records, expected=expected, shares=there)
 
 
 class _LastMeta(_Wrong):
@@ -59,6 +72,8 @@ class _StaysOpen(_Wrong):
         (_Forgets, "records are read in the order of their indexes"),
         (_TakesAnyIndex, "appending at"),
         (_TakesHalf, "of records appended together all are kept or none"),
+        (_PostsFirst, "an error where all is well (ledgers_are_all_or_nothing)"),
+        (_PostsAnywhere, "posting where somebody was first"),
         (_LastMeta, "what was noted first stays"),
         (_OldSnapshot, "the latest snapshot is kept"),
         (_FindsAnyCall, "a key finds its own call, whoever has the number since"),

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from duly import Allowed, Called, Contract, Sent, Session, decide, observe
 from duly.machine.ir import State
-from duly.session.session import admit
+from duly.session.door import admit
 from duly.session.snapshot import restore, save
 from duly.values.event import Event
 from duly.values.plain import Malformed

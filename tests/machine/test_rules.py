@@ -32,7 +32,7 @@ def test_every_row_says_what_it_takes_and_refuses() -> None:
         (at_most("a", 1.0), "`n` of `at_most` is a whole number from 0, not `1.0`"),  # type: ignore[arg-type]
         (at_most("", 1), "`of` of `at_most` names a tool or a message, not `''`"),
         (must_precede(None, "b"), "`first` of `must_precede` names a tool or a message, not `None`"),  # type: ignore[arg-type]
-        (at_most("a", 1, scope="day"), "unknown scope `day`; scopes are session, turn, run"),
+        (at_most("a", 1, scope="day"), "unknown scope `day`; scopes are session, turn, run, store"),
         (Rule("at_most", {"of": "a"}), "`at_most` needs `n`: how many are allowed, or the fact that says so"),
         (Rule("at_most", {"of": "a", "n": 1, "m": 2}), "`at_most` takes no `m`"),
     ],

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from duly.gates.labels import Classifier
 from duly.machine.contract import Contract
+from duly.session.ledger import Ledger
 from duly.values.errors import Diagnostic, DulyError
 
 from .detect import reader_of
@@ -155,12 +156,14 @@ def audit_files(
     format: str | None = None,
     on_file: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Audits every run of these files. A file that cannot be read is named in the report and stops nothing.
+    """Audits every run of these files. A file that cannot be read is named in the report and stops nothing. Caps with
+    ``scope: store`` count over all of the runs together, in their order.
 
     ``format`` names the reader for all of them; ``on_file`` is told after each file how many of how many are done.
     """
     paths = [Path(file) for file in files]
     report = begun(contract)
+    ledger = Ledger()
     for done, path in enumerate(paths, start=1):
         report.files += 1
         try:
@@ -168,7 +171,7 @@ def audit_files(
             reader = reader_of(document, format=format)
             before = report.runs
             for trajectory in reader.read(document):
-                report.add(audit(trajectory, contract, classifier))
+                report.add(audit(trajectory, contract, classifier, ledger))
             if report.runs == before:
                 report.unreadable(str(path), [Diagnostic("empty", "holds no run", path=str(path))])
         except DulyError as error:

@@ -12,6 +12,7 @@ from duly.gates.labels import Classifier, name_event
 from duly.machine.contract import Contract
 from duly.machine.ir import State
 from duly.session.decide import judge
+from duly.session.ledger import Ledger, over
 from duly.session.settle import outcome_of
 from duly.values.event import Called, Closed, Event, Failed, Received, Returned, Sent, sign
 from duly.values.plain import write_json
@@ -82,15 +83,23 @@ class RunReport(Struct):
     internal: list[str] = field(default_factory=list)
 
 
-def audit(trajectory: Trajectory, contract: Contract, classifier: Classifier | None = None) -> RunReport:
-    """Folds one run over the contract, in the reading that what is recorded has happened."""
-    return _Fold(trajectory, contract, classifier).run()
+def audit(
+    trajectory: Trajectory, contract: Contract, classifier: Classifier | None = None, ledger: Ledger | None = None
+) -> RunReport:
+    """Folds one run over the contract, in the reading that what is recorded has happened.
+
+    ``ledger`` is what caps with ``scope: store`` count in; runs that share one are taken for all runs of their store.
+    """
+    return _Fold(trajectory, contract, classifier, ledger if ledger is not None else Ledger()).run()
 
 
 class _Fold:
     """The state of one audit: what has been found, and which findings wait for the result of their call."""
 
-    def __init__(self, trajectory: Trajectory, contract: Contract, classifier: Classifier | None) -> None:
+    def __init__(
+        self, trajectory: Trajectory, contract: Contract, classifier: Classifier | None, ledger: Ledger
+    ) -> None:
+        self.ledger = ledger
         self.trajectory = trajectory
         self.contract = contract
         self.classifier = classifier
@@ -113,7 +122,10 @@ class _Fold:
                 self._settle(event)
             elif type(event) is Closed:
                 self.closed = True
-            verdict, self.state = judge(contract, self.state, event, True)
+            if contract.outer:
+                verdict, self.state, _ = over(judge, self.ledger, contract, self.state, event, True)
+            else:
+                verdict, self.state = judge(contract, self.state, event, True)
             if type(verdict) is not Allowed or verdict.noted:
                 self._place()
                 self._say(event, verdict)

@@ -7,6 +7,8 @@ import typer
 from .store import Json, Store, clock, opened, summary_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from duly.journal.record import Record
     from duly.values.verdict import Reason
 
@@ -48,6 +50,7 @@ def _plain(record: "Record") -> dict[str, Any]:
         "mode": record.mode, "call": record.call, "ticket": record.ticket,
         "reasons": [plain_reason(reason) for reason in record.reasons],
         "noted": [plain_reason(reason) for reason in record.noted],
+        **({"ledgers": record.ledgers} if record.ledgers is not None else {}),
     }  # fmt: skip
 
 
@@ -62,7 +65,32 @@ def _text(record: "Record") -> str:
         lines.append(f"       “{shorten(said['text'], 200)}”")
     lines += [f"       {reason.rule}: {reason.text()}{_place(reason)}" for reason in record.reasons]
     lines += [f"       noted: {reason.rule}: {reason.text()}{_place(reason)}" for reason in record.noted]
+    lines += [f"       ledger {said}" for said in stood(record.ledgers)]
     return "\n".join(lines)
+
+
+def stood(ledgers: "Mapping[str, Any] | None") -> list[str]:
+    """What ledgers held when they were asked, a line for each: ``desk/at_most(send): 2 on 2026-12-01``."""
+    found = []
+    for name, value in (ledgers or {}).items():
+        parts = []
+        for window, rows in value.items():
+            for key, row in rows.items():
+                of = f" for {key}" if key else ""
+                on = f" on {window}" if window else ""
+                parts.append(f"{_held(row)}{of}{on}")
+        if parts:
+            found.append(f"{name}: {'; '.join(parts)}")
+    return found
+
+
+def _held(row: "Mapping[str, str] | None") -> str:
+    if row is None:
+        return "no room"
+    from duly.values.verdict import shorten
+
+    counted = [n if place in ("n", "") else f"{n} {place}" for place, n in row.items()]
+    return shorten(", ".join(counted), 200) or "0"
 
 
 def _place(reason: "Reason") -> str:

@@ -64,6 +64,7 @@ def replay(
     decision, and with 5 if a session's record says something else than what is decided again.
     """
     from duly.gates.labels import Classifier
+    from duly.session.ledger import Ledger
     from duly.session.session import Session
     from duly.values.plain import write_json
 
@@ -78,7 +79,7 @@ def replay(
         raise typer.Exit(replay_session(held, store, session, at, json=json))
     assert trace is not None
     trajectory = _trajectory(trace, run, json)
-    fold = Session(held)
+    fold = Session(held, ledger=Ledger())
     classifier = Classifier(held.terms.labels) if held.terms.labels else None
     codes: set[int] = set()
     for line in _lines(trajectory, fold, classifier, reading):

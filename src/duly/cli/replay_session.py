@@ -12,6 +12,7 @@ def replay_session(contract: "Contract", store: str, session: str, at: int | Non
     from duly.journal.replay import again
     from duly.values.plain import write_json
 
+    from .log import stood
     from .output import worst, write
     from .replay import text_of
     from .store import opened, summary_of
@@ -27,7 +28,10 @@ def replay_session(contract: "Contract", store: str, session: str, at: int | Non
             state, count = step.state, count + 1
             line = _line(step, same)
             codes.add(line.pop("code"))
-            write(write_json(line) if json else text_of(line) + ("" if line["agrees"] else _differs(line)))
+            if step.record.ledgers is not None:
+                line["ledgers"] = step.record.ledgers
+            told = [f"\n      ledger {said}" for said in stood(step.record.ledgers)]
+            write(write_json(line) if json else text_of(line) + "".join(told) + _differs(line))
     if state.more.parked:
         codes.add(6)
     if not json:
@@ -58,7 +62,7 @@ def _line(step: "Again", same: bool) -> dict[str, Any]:
 
 
 def _differs(line: dict[str, Any]) -> str:
-    return f"\n      the record says {line['was']}"
+    return "" if line["agrees"] else f"\n      the record says {line['was']}"
 
 
 def _summary(count: int, contract: "Contract", same: bool) -> str:

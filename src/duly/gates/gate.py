@@ -49,9 +49,10 @@ class Gate:
     In ``enforce`` a refused act raises ``duly.Refused`` and does not run; in ``shadow`` it runs, and the record says
     what enforce would have said. The mode is the one given here, else the contract's; an order of a
     person goes before both.
-    ``clock`` gives seconds that never fall. ``guards``, and those that the contract names, are asked before a call is
-    decided; with None nobody is asked, and calls that the contract's guards are about are refused. ``actions`` are
-    called with each event and its verdict after both are recorded, and what they raise is recorded and changes nothing.
+    ``clock`` gives seconds that never fall, ``wall`` seconds since 1970, which only calendar limits ask for.
+    ``guards``, and those that the contract names, are asked before a call is decided; with None nobody is asked, and
+    calls that the contract's guards are about are refused. ``actions`` are called with each event and its verdict after
+    both are recorded, and what they raise is recorded and changes nothing.
     ``deciders`` are asked about calls that wait, by the names that the contract's approvals have under ``by``; what
     they leave open still waits for people.
 
@@ -64,6 +65,7 @@ class Gate:
         *,
         mode: Mode | None = None,
         clock: Callable[[], float] = monotonic,
+        wall: Callable[[], float] = time,
         guards: Iterable[Outside] | None = (),
         actions: Iterable[Action] = (),
         deciders: Mapping[str, Decider] | None = None,
@@ -73,6 +75,7 @@ class Gate:
         self.session = session
         self._mode: Mode | None = mode
         self._clock = clock
+        self._wall = wall
         self._zero = clock() - session.state.at
         self._classifier: Classifier | None = None
         self._guards = () if guards is None else checked((*named(session.contract), *guards), session.contract)
@@ -109,7 +112,9 @@ class Gate:
         if mode not in (None, "enforce", "shadow"):
             raise fault("gate", f"unknown mode `{mode}`", help="a mode is `enforce` or `shadow`")
         stored = StoredSession(contract, journal, session, mode=mode, clock=clock, wall=wall, wait=wait, every=every)
-        return cls(stored, mode=mode, clock=clock, guards=guards, actions=actions, deciders=deciders)
+        return cls(
+            stored, mode=mode, clock=clock, wall=wall, guards=guards, actions=actions, deciders=deciders
+        )
 
     @classmethod
     def of(cls, session: Session) -> "Gate":
@@ -339,6 +344,8 @@ class Gate:
         shadow = self.mode == "shadow"
         if event.at is None:
             event = structs.replace(event, at=self._clock() - self._zero)
+        if event.wall is None and session.contract.clocked:
+            event = structs.replace(event, wall=self._wall())
         if not shadow:
             return Taken(event, session.step(event), False)
         if type(event) is Called and event.id is None:

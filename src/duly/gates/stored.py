@@ -6,6 +6,7 @@ one wrote and decides again. Nothing waits without an end.
 
 import os
 from _thread import allocate_lock
+from collections import Counter
 from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any, Literal
@@ -14,23 +15,26 @@ from weakref import WeakSet
 from msgspec import Struct, structs
 
 from duly.journal.journal import Conflict, Journal, JournalError
-from duly.journal.record import Meta, Record, facts_of, legible, record_of, writable
+from duly.journal.record import Meta, Record, legible, record_of, writable
 from duly.journal.replay import again, held, state_of
 from duly.machine.contract import Contract
 from duly.machine.ir import State
 from duly.session.decide import judge
+from duly.session.door import admit
+from duly.session.ledger import concerned, supplied, used
 from duly.session.record import Entry
 from duly.session.refuse import malformed
-from duly.session.session import KEPT, Session, admit
-from duly.session.settle import answered
+from duly.session.session import KEPT, Session
 from duly.session.snapshot import save
 from duly.values.errors import fault
-from duly.values.event import Called, Event, Failed, Received, Returned, Sent
+from duly.values.event import Called, Elapsed, Event, Received, Returned, Sent
 from duly.values.plain import Malformed
-from duly.values.verdict import Legal, Reason, Refusal, Repair, Unrecognized, Verdict, Violation
+from duly.values.verdict import Legal, Reason, Repair, Unrecognized, Verdict, Violation
 
 from .alive import ended, me
 from .asking import Asking
+from .lookup import broken, looked_up, unjudged
+from .shelf import Desk, shelf_of
 
 Mode = Literal["enforce", "shadow"]
 Effect = Literal["none", "unknown"]
@@ -55,8 +59,8 @@ class StoredSession(Session):
     """
 
     __slots__ = (
-        "_clock", "_due", "_length", "_mode", "_others", "_saved", "_wait", "_wall", "_zero", "every", "gate", "name",
-        "store",
+        "_clock", "_due", "_length", "_mode", "_others", "_saved", "_shelf", "_wait", "_wall", "_zero", "every", "gate",
+        "name", "store", "unanswered",
     )  # fmt: skip
 
     def __init__(
@@ -78,10 +82,13 @@ class StoredSession(Session):
         self.store, self.name, self.every = store, name, every
         # the gate that asks for this session; kept here, so that both go when nobody uses them any more
         self.gate: Any = None
+        # acts that were refused since the store did not answer, by the kind of their reason
+        self.unanswered: Counter[str] = Counter()
         self._clock, self._wall, self._wait, self._mode = clock, wall, wait, mode
         self._due: list[tuple[Event, bool | None]] = []
         # open calls that other processes have admitted, and which process each
         self._others: dict[str, str] = {}
+        self._shelf = shelf_of(store) if contract.ledgers else None
         store.note(name, Meta(contract.name, contract.version, contract.digest, wall()))
         held(contract, store, name)
         self.state, self._length = state_of(contract, store, name)
@@ -100,14 +107,9 @@ class StoredSession(Session):
         for identity, call in list(self.state.open.items()):
             begun = self.store.begun(self.name, identity) if not call.uncertain else None
             if begun is not None and ended(begun.by):
-                self.step(self._broken(identity, call.label))
+                self.step(broken(self.contract, identity, call.label))
             elif begun is not None and begun.by is not None and begun.by != me():
                 self._others[identity] = begun.by
-
-    def _broken(self, identity: str, label: str) -> Failed:
-        tool = self.contract.tools.get(label)
-        effect: Effect = "none" if tool is not None and tool.effect == "none" else "unknown"
-        return Failed(identity, effect, "the process that ran it has ended")
 
     def _left(self) -> None:
         """Sees whether processes have ended since whose calls were still running when they were last looked at."""
@@ -117,7 +119,7 @@ class StoredSession(Session):
                 continue
             del self._others[identity]
             if call is not None and not call.uncertain:
-                failed = structs.replace(self._broken(identity, call.label), at=self._clock() - self._zero)
+                failed = structs.replace(broken(self.contract, identity, call.label), at=self._clock() - self._zero)
                 self._due.append((failed, None))
 
     @property
@@ -168,6 +170,9 @@ class StoredSession(Session):
                 return []
             now = self._clock() - self._zero
             ready = [event if event.at is not None else structs.replace(event, at=now) for event in ready]
+            if self.contract.clocked:
+                wall = self._wall()
+                ready = [event if event.wall is not None else structs.replace(event, wall=wall) for event in ready]
             return self._taken(ready, happened, listed, until)
         except JournalError as error:
             kind = "busy" if error.kind in ("busy", "conflict") else "store"
@@ -184,9 +189,9 @@ class StoredSession(Session):
                     self._left()
                 if self._due:
                     due = list(self._due)  # others may add to it while this thread has the lock
-                    self._attempt([event for event, _ in due], [way for _, way in due], False)
+                    self._attempt([event for event, _ in due], [way for _, way in due], False, until)
                     del self._due[: len(due)]
-                taken = self._attempt(events, [happened] * len(events), listed)
+                taken = self._attempt(events, [happened] * len(events), listed, until)
                 self._save()
                 return taken
             except Conflict:
@@ -195,8 +200,20 @@ class StoredSession(Session):
                     raise
                 self._catch_up()
 
-    def _attempt(self, events: Sequence[Event], ways: Sequence[bool | None], listed: bool) -> list[Taken]:
+    def _attempt(
+        self, events: Sequence[Event], ways: Sequence[bool | None], listed: bool, until: float
+    ) -> list[Taken]:
         """Decides on the state as it is known, and appends; raises Conflict where that was not the state any more."""
+        contract = self.contract
+        names = {name for event in events for name in concerned(contract, self.state, event)} if self._shelf else ()
+        if self._shelf is None or not names:
+            return self._appended(events, ways, listed, None)
+        with self._shelf.turn(self.store, contract, sorted(names), until) as desk:
+            return self._appended(events, ways, listed, desk)
+
+    def _appended(
+        self, events: Sequence[Event], ways: Sequence[bool | None], listed: bool, desk: Desk | None
+    ) -> list[Taken]:
         state, index = self.state, self._length
         wall, by = self._wall(), me()
         taken: list[Taken] = []
@@ -207,44 +224,27 @@ class StoredSession(Session):
             if happens and type(event) is Called and event.id is None:
                 # what runs whatever the verdict needs a number to be settled by
                 event = structs.replace(event, id=self.number())
-            event = self._found(state, event)
-            verdict, after = judge(self.contract, state, event, happens)
+            event = looked_up(self.contract, self.store, self.name, state, event)
+            readings = None if desk is None else desk.readings()
+            verdict, after = judge(self.contract, state, event, happens, readings)
             records.append(
                 record_of(
                     self.contract, state, after, event, verdict, index=index, wall=wall, mode=mode, happened=happens,
-                    by=by, listed=listed,
+                    by=by, listed=listed, ledgers=used(readings),
                 )
             )  # fmt: skip
+            if desk is not None:
+                desk.move(self.contract, state, after, self.name, index)
             taken.append(Taken(event, verdict, happens))
             state, index = after, index + 1
-        self.store.append(self.name, records, expected=self._length)
+        # a store that knows of no ledgers is not asked about any
+        self.store.append(self.name, records, expected=self._length, **(desk.shares() if desk is not None else {}))
+        if desk is not None:
+            desk.done()
         self.state, self._length = state, index
         for one, record in zip(taken, records, strict=True):
             self._keep(one.event, one.verdict, record.mode)
         return taken
-
-    def _found(self, state: State, event: Event) -> Event:
-        """The event with what the journal holds of its key, or of the call that it answers."""
-        if type(event) is Called:
-            if event.key is None or event.found is not None:
-                return event
-            if any(call.key == event.key for call in state.open.values()):
-                return event
-            found = self.store.find_key(self.name, event.key)
-            if found is None:
-                return event
-            # what has ended and is not known to have is nothing to be sure of
-            return structs.replace(
-                event, found=structs.replace(found, status="uncertain") if found.status == "open" else found
-            )
-        if type(event) is Returned and event.found is None:
-            if event.id is None:
-                identity = answered(self.contract, state, event)
-                return structs.replace(event, id=identity) if identity is not None else event
-            if event.id not in state.open:
-                found = self.store.find_call(self.name, event.id)
-                return structs.replace(event, found=found) if found is not None else event
-        return event
 
     def _refused(
         self, events: Sequence[Event], happened: bool | None, kind: str, message: str, help: str
@@ -256,6 +256,7 @@ class StoredSession(Session):
         for event in events:
             event = event if event.at is not None else structs.replace(event, at=now)
             act = isinstance(event, Called | Sent)
+            self.unanswered[kind] += act
             if not act or happens:
                 self._due.append((event, happens if act else happened))
             reason = Reason("journal", kind, message, help=help)
@@ -304,16 +305,9 @@ class StoredSession(Session):
     def note(self, event: Event, verdict: Verdict) -> None:
         """Records what was said of an event that no decision was made on."""
         event = legible(event)
-        refusal = verdict if isinstance(verdict, Refusal) else None
-        reasons = facts_of(refusal.reasons) if refusal is not None else ()
         with self._lock:
             for _ in range(TRIES):
-                record = Record(
-                    self._length, event, verdict.word, self._wall(), self.mode, judged=False, reasons=reasons,
-                    finding=refusal is not None and refusal.finding,
-                    over=self.state.more.over, open=len(self.state.open),
-                    uncertain=sum(call.uncertain for call in self.state.open.values()),
-                )  # fmt: skip
+                record = unjudged(self._length, event, verdict, self._wall(), self.mode, self.state)
                 try:
                     self.store.append(self.name, [record], expected=self._length)
                 except Conflict:
@@ -345,11 +339,27 @@ class StoredSession(Session):
         try:
             with self._lock:
                 self._catch_up()
-                return judge(self.contract, self.state, self._found(self.state, event), False)[0]
+                if self.contract.clocked and event.wall is None:
+                    event = structs.replace(event, wall=self._wall())
+                event = looked_up(self.contract, self.store, self.name, self.state, event)
+                return judge(self.contract, self.state, event, False, self._ledgers())[0]
         except JournalError as error:
             told = error.diagnostics[0]
             reason = Reason("journal", "store", told.message, help=told.help)
             return Violation((reason,), show=self.contract.terms.show)
+
+    def _ledgers(self) -> Any:
+        """What all sessions of the store have used up by now."""
+        if self._shelf is None:
+            return None
+        names = self.contract.ledgers.values()
+        with self._shelf.turn(self.store, self.contract, names, monotonic() + self._wait) as desk:
+            return desk.readings()
+
+    def _view(self) -> State:
+        if not self.contract.outer:
+            return self.state
+        return supplied(self.contract, self.state, self._ledgers(), Elapsed(self.state.at, wall=self._wall()))
 
     def legal(self) -> tuple[Legal, ...]:
         self.refresh()

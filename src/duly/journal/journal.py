@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 from duly.values.errors import Diagnostic, DulyError, fault
 from duly.values.event import Found
 
-from .record import Meta, Record, Saved, Summary
+from .record import Meta, Posting, Record, Saved, Share, Summary
 
 Kind: TypeAlias = Literal["conflict", "busy", "full", "readonly", "foreign", "newer", "corrupt", "gone"]
 Level: TypeAlias = Literal["full", "normal", "memory"]
@@ -49,6 +49,18 @@ class Conflict(JournalError):
         return Conflict, (self.session, self.expected, self.length)
 
 
+class LedgerConflict(Conflict):
+    """Somebody posted to a ledger first; ``length`` is how many postings it has."""
+
+    def __init__(self, ledger: str, expected: int, length: int) -> None:
+        self.ledger, self.session, self.expected, self.length = ledger, "", expected, length
+        message = f"the ledger `{ledger[:80]}` has {length} postings, not {expected}"
+        JournalError.__init__(self, "conflict", message, "read what was posted and decide again")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LedgerConflict, (self.ledger, self.expected, self.length)
+
+
 class Journal(Protocol):
     """What every store offers. All of it is safe to call from any thread; every failure is a ``JournalError``.
 
@@ -65,11 +77,34 @@ class Journal(Protocol):
         """What was noted of a session; None where there is none of this name."""
         ...
 
-    def append(self, session: str, records: Sequence[Record], *, expected: int) -> None:
+    def append(
+        self, session: str, records: Sequence[Record], *, expected: int, shares: Sequence[Share] = ()
+    ) -> None:
         """Appends all records or none, the first at index ``expected``; raises Conflict where that is not the length.
 
-        Raises Malformed for a record that cannot be written.
+        ``shares`` are posted to their ledgers in the same piece: records and postings are all there, or none. Raises
+        LedgerConflict where a ledger is not as long as its share expects, and Malformed for what cannot be written.
         """
+        ...
+
+    def postings(self, ledger: str, start: int = 0) -> Iterator[Posting]:
+        """What was posted to a ledger from index ``start`` on, in order; nothing where there is no such ledger."""
+        ...
+
+    def posted(self, ledger: str) -> int:
+        """How many postings a ledger has."""
+        ...
+
+    def save_balance(self, ledger: str, index: int, data: dict[str, Any]) -> None:
+        """Keeps what a ledger holds after its first ``index`` postings, unless a later one is kept."""
+        ...
+
+    def balance(self, ledger: str) -> Saved | None:
+        """The latest balance that was kept."""
+        ...
+
+    def ledgers(self) -> Iterator[str]:
+        """The names of all ledgers that have postings or were asked for them."""
         ...
 
     def read(self, session: str, start: int = 0) -> Iterator[Record]:

@@ -2,15 +2,27 @@
 
 from collections.abc import Iterator, Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, field
 
 from duly.values.event import Found
 from duly.values.plain import write_json
 
-from .journal import Conflict, JournalError, unfit, unnoted
-from .record import Meta, Record, Saved, Summary, found_in, read_record, write_record
+from .journal import Conflict, JournalError, LedgerConflict, unfit, unnoted
+from .record import (
+    Meta,
+    Posting,
+    Record,
+    Saved,
+    Share,
+    Summary,
+    found_in,
+    read_posting,
+    read_record,
+    write_posting,
+    write_record,
+)
 
 
 class _Stream(Struct):
@@ -21,6 +33,11 @@ class _Stream(Struct):
     saved: tuple[int, str] | None = None
 
 
+class _Account(Struct):
+    postings: list[str] = field(default_factory=list)
+    balance: tuple[int, str] | None = None
+
+
 class MemoryJournal:
     """Keeps records as text, like every other store, so that nobody can change what was recorded."""
 
@@ -28,6 +45,7 @@ class MemoryJournal:
 
     def __init__(self) -> None:
         self._streams: dict[str, _Stream] = {}
+        self._accounts: dict[str, _Account] = {}
         self._lock = Lock()
         self._closed = False
 
@@ -41,8 +59,11 @@ class MemoryJournal:
             stream = self._stream(session)
             return stream.meta if stream is not None else None
 
-    def append(self, session: str, records: Sequence[Record], *, expected: int) -> None:
+    def append(
+        self, session: str, records: Sequence[Record], *, expected: int, shares: Sequence[Share] = ()
+    ) -> None:
         texts = [write_record(record) for record in records]
+        posted = [[write_posting(posting) for posting in share.postings] for share in shares]
         with self._lock:
             stream = self._stream(session)
             if stream is None:
@@ -50,6 +71,12 @@ class MemoryJournal:
             if len(stream.records) != expected:
                 raise Conflict(session, expected, len(stream.records))
             ordered(records, expected)
+            for share in shares:
+                length = len(self._accounts.get(share.ledger, _NO_ACCOUNT).postings)
+                if length != share.expected:
+                    raise LedgerConflict(share.ledger, share.expected, length)
+            for share, lines in zip(shares, posted, strict=True):
+                self._accounts.setdefault(share.ledger, _Account()).postings += lines
             stream.records += texts
             for record in records:
                 if record.call is not None:
@@ -120,10 +147,44 @@ class MemoryJournal:
             known = [(name, s.meta, len(s.records), s.records[-1:]) for name, s in self._streams.items()]
         return iter([summary(name, meta, length, *map(read_record, last)) for name, meta, length, last in known])
 
+    def postings(self, ledger: str, start: int = 0) -> Iterator[Posting]:
+        with self._lock:
+            self._check()
+            texts = self._accounts.get(ledger, _NO_ACCOUNT).postings[max(start, 0) :]
+        return map(read_posting, texts)
+
+    def posted(self, ledger: str) -> int:
+        with self._lock:
+            self._check()
+            return len(self._accounts.get(ledger, _NO_ACCOUNT).postings)
+
+    def save_balance(self, ledger: str, index: int, data: dict[str, Any]) -> None:
+        text = write_json(data)
+        with self._lock:
+            self._check()
+            account = self._accounts.get(ledger, _NO_ACCOUNT)
+            if not 0 < index <= len(account.postings):
+                raise unfit(ledger, index, len(account.postings))
+            if account.balance is None or index >= account.balance[0]:
+                account.balance = (index, text)
+
+    def balance(self, ledger: str) -> Saved | None:
+        import msgspec
+
+        with self._lock:
+            self._check()
+            saved = self._accounts.get(ledger, _NO_ACCOUNT).balance
+        return Saved(saved[0], msgspec.json.decode(saved[1])) if saved is not None else None
+
+    def ledgers(self) -> Iterator[str]:
+        with self._lock:
+            self._check()
+            return iter(list(self._accounts))
+
     def close(self) -> None:
         with self._lock:
             self._closed = True
-            self._streams = {}
+            self._streams, self._accounts = {}, {}
 
     def _stream(self, session: str) -> _Stream | None:
         self._check()
@@ -132,6 +193,9 @@ class MemoryJournal:
     def _check(self) -> None:
         if self._closed:
             raise JournalError("gone", "this journal is closed", "open it again")
+
+
+_NO_ACCOUNT: Final = _Account()
 
 
 def ordered(records: Sequence[Record], expected: int) -> None:

@@ -39,6 +39,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     are what was admitted, where that is not what was asked. ``by`` is the process that admitted the call. ``listed``
     says that the events of a batch were decided in the order of a list, and not as they arrived. ``digest`` is
     empty where the session's own contract decided. ``over``, ``open`` and ``uncertain`` are the session as it then was.
+    ``ledgers`` is what the decision asked of each ledger, as it was before: by window, value of ``same``, and unit.
     """
 
     index: int
@@ -65,11 +66,29 @@ class Record(Struct, frozen=True, omit_defaults=True):
     open: int = 0
     uncertain: int = 0
     noted: tuple[Reason, ...] = ()
+    ledgers: dict[str, dict[str, dict[str, dict[str, str] | None]]] | None = None
 
     @property
     def key(self) -> str | None:
         """The idempotency key of a call that was admitted under one."""
         return self.event.key if self.status == "open" and type(self.event) is Called else None
+
+
+class Posting(Struct, frozen=True):
+    """What one record of a session adds to a ledger: exact amounts, by window, by value of ``same``, and by unit."""
+
+    session: str
+    record: int
+    add: dict[str, dict[str, dict[str, str]]]
+
+
+class Share(Struct, frozen=True):
+    """What is posted to one ledger together with records, the first posting at index ``expected``. Without postings it
+    says that the ledger must still be what it was."""
+
+    ledger: str
+    expected: int
+    postings: tuple[Posting, ...] = ()
 
 
 class Saved(Struct, frozen=True):
@@ -105,6 +124,7 @@ def record_of(
     judged: bool = True,
     by: str | None = None,
     listed: bool = False,
+    ledgers: dict[str, Any] | None = None,
 ) -> Record:
     """The record of an event that took a session from ``before`` to ``after``."""
     call, status, outcome, name, args = _of_call(contract, before, after, event, verdict) if judged else _NO_CALL
@@ -120,7 +140,7 @@ def record_of(
         call, status, outcome, name, args,
         by if status == "open" else None,
         listed, "", after.more.over, len(calls), sum(call.uncertain for call in calls) if calls else 0,
-        facts_of(verdict.noted) if verdict.noted else (),
+        facts_of(verdict.noted) if verdict.noted else (), ledgers,
     )  # fmt: skip
 
 
@@ -214,7 +234,7 @@ def writable(event: Event) -> Event:
         if "out of range" in str(error):
             return event  # whole numbers that `read_record` knows how to read
         raise Malformed(f"an event that cannot be written: {str(error)[:200]}") from None
-    if again.at != event.at:
+    if again.at != event.at or again.wall != event.wall:
         raise Malformed("`at` is a number of seconds or an instant with a zone")
     return event
 
@@ -236,6 +256,22 @@ def legible(event: Event) -> Event:
         return writable(type(event)(**{name: value for name, value in kept.items() if value is not None}))
     except (Malformed, TypeError):
         return Sent(None)
+
+
+def write_posting(posting: Posting) -> str:
+    """The posting as one JSON object."""
+    try:
+        return msgspec.json.encode(posting).decode()
+    except (UnicodeEncodeError, TypeError) as error:
+        raise Malformed(f"a posting that cannot be written: {str(error)[:200]}") from None
+
+
+def read_posting(text: bytes | str) -> Posting:
+    """The posting that a text says; raises Malformed."""
+    try:
+        return msgspec.json.decode(text, type=Posting)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Malformed(f"not a posting: {str(error)[:200]}") from None
 
 
 def read_record(text: bytes | str) -> Record:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from duly.machine.contract import Contract
 from duly.machine.ir import State
 from duly.session.decide import judge
+from duly.session.ledger import recorded
 from duly.session.snapshot import restore
 from duly.values.errors import DulyError, fault
 from duly.values.verdict import Verdict
@@ -35,7 +36,9 @@ def again(contract: Contract, records: Iterable[Record], state: State | None = N
     for record in records:
         verdict = None
         if record.judged:
-            verdict, state = judge(contract, state, record.event, record.happened)
+            verdict, state = judge(
+                contract, state, record.event, record.happened, recorded(record.ledgers)
+            )
         yield Again(record, verdict, state)
 
 

@@ -18,8 +18,20 @@ from duly.values.plain import Malformed, write_json
 
 from .journal import Conflict, JournalError, Level, unfit, unnoted
 from .memory import ordered, summary, until_reused
-from .record import Meta, Record, Saved, Summary, found_in, read_record, write_record
+from .record import (
+    Meta,
+    Posting,
+    Record,
+    Saved,
+    Share,
+    Summary,
+    found_in,
+    read_posting,
+    read_record,
+    write_record,
+)
 from .sqlite_file import connect, create, hold, told
+from .sqlite_ledger import BALANCE, KNOWN, LAST, NAMES, NUMBER, POSTINGS, SAVE, TABLES, length_of, post
 
 _PAGE: Final = 256
 """Records that are read at a time, so that a long history needs no memory and holds up no writer."""
@@ -66,6 +78,7 @@ class SqliteJournal:
         self._numbers: dict[str, int] = {}
         self._closed = False
         self._cut = False
+        self._ledgered = False
         self._renew()
         if not readonly:
             create(self.path)
@@ -93,7 +106,9 @@ class SqliteJournal:
         row = self._one("SELECT contract, version, digest, created FROM session WHERE id = ?", (session,))
         return Meta(*row) if row is not None else None
 
-    def append(self, session: str, records: Sequence[Record], *, expected: int) -> None:
+    def append(
+        self, session: str, records: Sequence[Record], *, expected: int, shares: Sequence[Share] = ()
+    ) -> None:
         number = self._number(session)
         if number is None:
             raise unnoted(session)
@@ -112,11 +127,11 @@ class SqliteJournal:
             raise Conflict(session, expected, self.length(session))
         connection = self._link()
         try:
-            if len(rows) == 1:
+            if len(rows) == 1 and not shares:
                 # one statement is a transaction of its own, and a write lock from its beginning
                 done = connection.execute(_APPEND, rows[0]).rowcount == 1
             else:
-                done = self._append_all(connection, rows)
+                done = self._append_all(connection, rows, shares)
         except sqlite3.IntegrityError:
             done = False
         except sqlite3.Error as error:
@@ -124,9 +139,13 @@ class SqliteJournal:
         if not done:
             raise Conflict(session, expected, self.length(session))
 
-    def _append_all(self, connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> bool:
+    def _append_all(
+        self, connection: sqlite3.Connection, rows: list[tuple[Any, ...]], shares: Sequence[Share]
+    ) -> bool:
         connection.execute("BEGIN IMMEDIATE")
         try:
+            if shares:
+                post(connection, shares)
             for row in rows:
                 if connection.execute(_APPEND, row).rowcount != 1:
                     connection.execute("ROLLBACK")
@@ -212,6 +231,55 @@ class SqliteJournal:
             length = 0 if last is None else (last[0] & _HALF) + 1
             yield summary(id, Meta(*meta), length, None if last is None else self._record(id, last[1]))
 
+    def postings(self, ledger: str, start: int = 0) -> Iterator[Posting]:
+        number, start = self._account(ledger), max(start, 0)
+        while number is not None:
+            base = number << 32
+            rows = self._all(POSTINGS, (base | start, base | _HALF, _PAGE))
+            for place, text in rows:
+                if place & _HALF != start:
+                    raise self._damaged(ledger, f"the posting {start} is missing", "ledger")
+                yield self._posting(ledger, text)
+                start += 1
+            if len(rows) < _PAGE:
+                return
+
+    def posted(self, ledger: str) -> int:
+        number = self._account(ledger)
+        return 0 if number is None else length_of(self._one(LAST, (number << 32, number << 32 | _HALF)))
+
+    def save_balance(self, ledger: str, index: int, data: dict[str, Any]) -> None:
+        number, length = self._account(ledger), self.posted(ledger)
+        if number is None or not 0 < index <= length:
+            raise unfit(ledger, index, length)
+        self._write(SAVE, (number, index, write_json(data)))
+
+    def balance(self, ledger: str) -> Saved | None:
+        number = self._account(ledger)
+        row = self._one(BALANCE, (number,)) if number is not None else None
+        try:
+            return None if row is None else Saved(row[0], msgspec.json.decode(row[1], type=dict[str, Any]))
+        except (msgspec.DecodeError, TypeError):
+            return None  # it can be worked out again from the postings
+
+    def ledgers(self) -> Iterator[str]:
+        return iter([row[0] for row in self._all(NAMES, ())] if self._kept() else [])
+
+    def _kept(self) -> bool:
+        """Whether the file has the tables of ledgers."""
+        self._ledgered = self._ledgered or self._one(KNOWN, ())[0] == TABLES
+        return self._ledgered
+
+    def _account(self, ledger: str) -> int | None:
+        row = self._one(NUMBER, (ledger,)) if self._kept() else None
+        return None if row is None else int(row[0])
+
+    def _posting(self, ledger: str, text: str) -> Posting:
+        try:
+            return read_posting(text)
+        except Malformed as error:
+            raise self._damaged(ledger, str(error), "ledger") from None
+
     def check(self) -> None:
         """Reads the whole file and every record; raises JournalError ``corrupt`` with what is wrong."""
         problems = self._all("PRAGMA integrity_check(1)", ())
@@ -219,6 +287,9 @@ class SqliteJournal:
             raise JournalError("corrupt", f"`{self._shown}` is damaged: {problems[0][0]}", "restore it from a copy")
         for known in self.sessions():
             for _ in self.read(known.session):
+                pass
+        for ledger in self.ledgers():
+            for _ in self.postings(ledger):
                 pass
 
     def close(self) -> None:
@@ -242,8 +313,8 @@ class SqliteJournal:
         except Malformed as error:
             raise self._damaged(session, str(error)) from None
 
-    def _damaged(self, session: str, what: str) -> JournalError:
-        message = f"the session `{session[:80]}` in `{self._shown}` is damaged: {what}"
+    def _damaged(self, session: str, what: str, kind: str = "session") -> JournalError:
+        message = f"the {kind} `{session[:80]}` in `{self._shown}` is damaged: {what}"
         return JournalError("corrupt", message, "restore it from a copy")
 
     def _write(self, statement: str, values: tuple[Any, ...]) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from duly.values.errors import Diagnostic
 
+from .beyond import beyond
 from .ir import Line, Plan
 from .names import Names
 from .templates import Maker
@@ -12,12 +13,13 @@ from .watch.amount import amount_of
 from .watch.budget import Budget
 
 
-def budgets(terms: Terms, names: Names, taken: frozenset[str]) -> tuple[Budget, ...]:
+def budgets(terms: Terms, names: Names, taken: frozenset[str]) -> tuple[Any, ...]:
     """The budgets of a contract; what has no clear meaning is appended to the faults of ``names``."""
-    found: list[Budget] = []
+    found: list[Any] = []
     for said in terms.budget:
         id = said.id or "budget" + (f" {len(found) + 1}" if len(terms.budget) > 1 else "")
-        rule = Rule("budget", {}, id=id, excepting=said.excepting, scope=said.scope, span=said.span)
+        args = {} if said.per is None else {"per": said.per} | ({} if said.zone is None else {"zone": said.zone})
+        rule = Rule("budget", args, id=id, excepting=said.excepting, scope=said.scope, span=said.span)
         make = Maker(rule, names, terms.facts, frozenset())
         limits = {}
         for unit, limit in said.limits.items():
@@ -30,8 +32,12 @@ def budgets(terms: Terms, names: Names, taken: frozenset[str]) -> tuple[Budget, 
             make.fault("a budget without a unit", "say for example `calls: 40`")
         if id in taken or any(id == other.id for other in found):
             names.faults.append(Diagnostic("rule", f"two budgets or rules are called `{id}`", span=said.span))
+        if said.per == "day" and said.scope in ("turn", "run"):
+            make.fault(f"`per: day` and `scope: {said.scope}` exclude one another")
+        if said.zone is not None and said.per is None:
+            make.fault("`zone` says whose days are meant, and belongs to `per: day`")
         of = make.member(said.of) if said.of is not None else None
-        found.append(Budget(rule, of, limits, make.without))
+        found.append(beyond(make, Budget(rule, of, limits, make.without), terms.name, id))
     return tuple(found)
 
 

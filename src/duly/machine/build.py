@@ -13,6 +13,7 @@ from duly.values.plain import Malformed, plain
 
 from .above import sums
 from .approvals import Asker, askers, pinned
+from .beyond import beyond, lasting
 from .budgets import budgets, paces
 from .cells import cells
 from .fields import unfounded
@@ -335,7 +336,7 @@ def _cells(
                         make.fault(f"the fact `{ask.name}` is learnt by two rules", "a fact has one writer")
                     for said in ask.misfits(terms.facts.get(ask.name)):
                         make.fault(*said)
-                watches.append(make.keyed(ask))
+                watches.append(beyond(make, make.keyed(ask), terms.name, lasting(rule)))
     return tuple(bits), tuple(counts), needs, caps, tuple(watches)
 
 

@@ -17,9 +17,9 @@ from .build import build
 from .condition import Condition
 from .graph import Graph
 from .prepare import Preparer
-from .terms import Approval, LabelRule, OutsideGuard, Rule, Terms, Tool
-from .watch.budget import Budget
+from .terms import Approval, Budget, LabelRule, OutsideGuard, Rule, Terms, Tool
 from .watch.collect import Teacher
+from .watch.outer import Outer, purse
 
 
 class Contract:
@@ -121,7 +121,12 @@ class Contract:
         self.everywhere = built.everywhere
         # those that are told of every observation
         self.heeds = built.heeds
-        self.budgets = tuple((number, watch) for number, watch in enumerate(built.watches) if isinstance(watch, Budget))
+        self.budgets = tuple((number, purse(watch)) for number, watch in enumerate(built.watches) if purse(watch))
+        # rules that count beyond the session or by the calendar; those of a ledger, by the numbers of their books
+        self.outer = tuple((number, watch) for number, watch in enumerate(built.watches) if isinstance(watch, Outer))
+        self.ledgers = {number: watch.ledger for number, watch in self.outer if watch.ledger}
+        # whether what time it is makes a difference
+        self.clocked = any(watch.clocked for _, watch in self.outer)
         # what can be told to watch only, or to refuse: rules and budgets
         self.modal = frozenset((*built.rules, *(watch.id for watch in built.watches)))
         # by protocol: the fewest calls from each state to an end
@@ -264,7 +269,7 @@ def _meaning(contract: Contract) -> Any:
             if contract.asks
             else {}
         ),
-        **({"budget": [_plain(budget) for budget in terms.budget]} if terms.budget else {}),
+        **({"budget": [_budget(budget) for budget in terms.budget]} if terms.budget else {}),
         **({"pin": sorted(terms.pin)} if terms.pin else {}),
         **({"guards": [_plain(guard) for guard in terms.guards]} if terms.guards else {}),
         **({"withdraw_on": terms.withdraw_on} if terms.withdraw_on != "order" else {}),
@@ -285,6 +290,12 @@ def _rule(rule: Rule) -> Any:
         for name, value in _plain(rule).items()
         if name not in ("id", "span", "mode") and not (name in defaults and value == defaults[name])
     }
+
+
+def _budget(budget: Budget) -> Any:
+    """What a budget means, without options that are left as they are."""
+    built = _plain(budget)
+    return {name: value for name, value in built.items() if not (name in ("per", "zone") and value is None)}
 
 
 def _approval(approval: Approval) -> Any:

@@ -215,7 +215,8 @@ class More(Struct, frozen=True):
     ``past`` are the latest tickets that are open no more: call, ticket, and what became of it. ``mode`` is the
     session's where a person has ordered one, ``modes`` those of rules by their ids. ``pins`` has, by label, the digests
     of the accepted and of the listed definition of pinned tools. ``noes`` says of what is ``denied`` or ``shut``, where
-    no person did it, what for: a kind of reason and its words.
+    no person did it, what for: a kind of reason and its words. ``wall`` is the latest wall time (seconds since 1970),
+    where a rule asks for it.
     """
 
     over: str | None = None
@@ -240,6 +241,7 @@ class More(Struct, frozen=True):
     modes: dict[str, str] = field(default_factory=dict)
     pins: dict[str, tuple[str, str]] = field(default_factory=dict)
     noes: tuple[tuple[str, str, str], ...] = ()
+    wall: float | None = None
 
 
 NOTHING: Final = More()

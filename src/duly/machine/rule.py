@@ -23,7 +23,7 @@ class Options(TypedDict, total=False):
     """What every rule takes beside its own arguments."""
 
     id: str
-    scope: Literal["session", "turn", "run"]
+    scope: Literal["session", "turn", "run", "store"]
     severity: Literal["error", "warning"]
     except_: Sequence[str]
     same: str | dict[str, str] | None
@@ -55,11 +55,12 @@ def at_most(
     n: int | str,
     *,
     weigh: Mapping[str, int | str] | None = None,
-    per: Literal["act"] | None = None,
+    per: Literal["act", "day"] | None = None,
+    zone: str | None = None,
     **options: Unpack[CapOptions],
 ) -> Rule:
-    """At most ``n`` acts of ``of`` (or what they weigh) are admitted; ``n`` may name a fact."""
-    return _rule("at_most", options, of=of, n=n, weigh=weigh, per=per)
+    """At most ``n`` acts of ``of`` (or what they weigh; or on each day of ``zone``) are admitted."""
+    return _rule("at_most", options, of=of, n=n, weigh=weigh, per=per, zone=zone)
 
 
 def at_most_total(
@@ -69,13 +70,14 @@ def at_most_total(
     *,
     units: str | None = None,
     back: Mapping[str, Any] | None = None,
-    per: Literal["act"] | None = None,
+    per: Literal["act", "day"] | None = None,
+    zone: str | None = None,
     reserve: Number | None = None,
     settle: str | None = None,
     **options: Unpack[CapOptions],
 ) -> Rule:
     """The exact sum of ``field`` over ``of`` stays within ``limit``: a number, a fact, or one of these by unit."""
-    more = {"units": units, "back": back, "per": per, "reserve": reserve, "settle": settle}
+    more = {"units": units, "back": back, "per": per, "zone": zone, "reserve": reserve, "settle": settle}
     return _rule("at_most_total", options, of=of, field=field, limit=limit, **more)
 
 

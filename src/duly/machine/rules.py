@@ -20,7 +20,7 @@ from .watch.collect import VALUES, newest, uncompiled
 
 LONG: Final = 40
 """Digits from which on whole numbers that came with a point or an exponent are written with one."""
-SCOPES: Final = ("session", "turn", "run")
+SCOPES: Final = ("session", "turn", "run", "store")
 
 
 class Argument(Struct, frozen=True):
@@ -28,8 +28,8 @@ class Argument(Struct, frozen=True):
 
     ``kind`` is ``member`` (a name, a group, a glob, ``{of, where}`` or a list of such), ``members`` (a list of two or
     more), ``count``, ``time`` (seconds), ``field`` (a path), ``text``, ``amount``, ``limit`` (an amount, or one by
-    unit), ``weights``, ``back``, ``within``, ``formula``, ``history`` (terms such as ``did(a)``), or ``act`` (the word
-    ``act``).
+    unit), ``weights``, ``back``, ``within``, ``formula``, ``history`` (terms such as ``did(a)``), ``per`` (the word
+    ``act`` or ``day``), or ``zone``.
     """
 
     name: str
@@ -40,8 +40,9 @@ class Argument(Struct, frozen=True):
 
 class Template(Struct, frozen=True):
     """One row: how the rule is written (``form`` ``list``, ``members``, ``mapping``, or ``text`` for an argument that
-    may stand alone), what it takes, and what makes it. ``caps`` says that it may ask people instead of refusing, ``on``
-    when what comes before counts unless the rule says otherwise (empty: the rule says nothing of what comes before)."""
+    may stand alone), what it takes, and what makes it. ``caps`` says that it may ask people instead of refusing,
+    ``shared`` that it may count over all sessions of a store, ``on`` when what comes before counts unless the rule says
+    otherwise (empty: the rule says nothing of what comes before)."""
 
     name: str
     form: str
@@ -50,6 +51,7 @@ class Template(Struct, frozen=True):
     make: Make
     caps: bool = False
     on: str = ""
+    shared: bool = False
 
 
 def text_of(rule: Rule) -> str:
@@ -107,6 +109,13 @@ def misfits(rule: Rule) -> list[str]:
     found += [f"`{rule.template}` takes no `{name}`" for name in rule.args if name not in known]
     if rule.scope not in SCOPES:
         found.append(f"unknown scope `{rule.scope!s:.40}`; scopes are {', '.join(SCOPES)}")
+    elif rule.scope == "store" and not (template.shared and rule.args.get("per") != "act"):
+        shared = ", ".join(name for name, row in TEMPLATES.items() if row.shared)
+        found.append(f"`{rule.template}` cannot count over all sessions of a store; what can is {shared}")
+    if rule.args.get("per") == "day" and rule.scope in ("turn", "run"):
+        found.append(f"`per: day` and `scope: {rule.scope}` exclude one another")
+    if "zone" in rule.args and rule.args.get("per") != "day":
+        found.append("`zone` says whose days are meant, and belongs to `per: day`")
     for name, words in _WORDS.items():
         if getattr(rule, name) not in words:
             said = ", ".join(word for word in words if word is not None)
@@ -186,8 +195,8 @@ def _any(value: Any) -> str:
     return ""
 
 
-def _act(value: Any) -> str:
-    return "" if value == "act" else "is the word `act`"
+def _per(value: Any) -> str:
+    return "" if value in ("act", "day") else "is the word `act` or `day`"
 
 
 def _keep(value: Any) -> str:
@@ -201,7 +210,7 @@ def _pattern(value: Any) -> str:
 _KINDS: Final[dict[str, Callable[[Any], str]]] = {
     "member": _member, "members": _two, "count": _count, "time": _any, "field": _text, "text": _text, "limit": _any,
     "amount": _any, "weights": _weights, "back": _back, "within": _within, "history": _text,
-    "act": _act, "keep": _keep, "pattern": _pattern, "formula": _text,
+    "per": _per, "zone": _text, "keep": _keep, "pattern": _pattern, "formula": _text,
 }  # fmt: skip
 
 
@@ -226,9 +235,11 @@ TEMPLATES: Final[dict[str, Template]] = {
             (
                 _of("what is counted"), Argument("n", "count", "how many are allowed, or the fact that says so"),
                 Argument("weigh", "weights", "what an act counts, by name: a number, or a field", True),
-                Argument("per", "act", "`act`: the limit is one on every single act", True),
+                Argument("per", "per", "`act`: the limit is one on every single act; `day`: one on each day", True),
+                Argument("zone", "zone", "the zone whose days are meant", True),
             ),
             "refuses what would exceed `n`, over admitted acts that were not given back", templates.at_most, True,
+            shared=True,
         ),
         Template(
             "at_most_total", "mapping",
@@ -237,11 +248,13 @@ TEMPLATES: Final[dict[str, Template]] = {
                 Argument("limit", "limit", "the largest sum, or one by unit, or the fact that says so"),
                 Argument("units", "field", "where the unit stands", True),
                 Argument("back", "back", "the act that gives room back, and where it names its call", True),
-                Argument("per", "act", "`act`: the limit is one on every single act", True),
+                Argument("per", "per", "`act`: the limit is one on every single act; `day`: one on each day", True),
+                Argument("zone", "zone", "the zone whose days are meant", True),
                 Argument("reserve", "amount", "what is set aside where the act itself names no amount", True),
                 Argument("settle", "field", "where the result says what it was in the end", True),
             ),
             "refuses what would bring the exact sum of a field over the limit", templates.at_most_total, True,
+            shared=True,
         ),
         Template(
             "at_least", "mapping", (_of("what must succeed"), Argument("n", "count", "how often")),
@@ -263,11 +276,11 @@ TEMPLATES: Final[dict[str, Template]] = {
                 _of("what is counted"), Argument("n", "count", "how many are allowed"),
                 Argument("per", "time", "the window"),
             ),
-            "refuses an act while `n` admitted ones are younger than the window", templates.rate_limit,
+            "refuses an act while `n` admitted ones are younger than the window", templates.rate_limit, shared=True,
         ),
         Template(
             "cooldown", "mapping", (_of("what must rest"), Argument("t", "time", "how long")),
-            "refuses an act while an admitted one is younger than `t`", templates.cooldown,
+            "refuses an act while an admitted one is younger than `t`", templates.cooldown, shared=True,
         ),
         Template(
             "must_follow", "mapping",

@@ -67,6 +67,7 @@ class Maker:
         self.learning: frozenset[str] = frozenset()
         self.without = frozenset().union(*(names.members(name, rule.span) for name in rule.excepting))
         plain = rule.where is None and rule.same is None and rule.on is None and rule.mode == "enforce"
+        plain = plain and rule.scope != "store" and "per" not in self.args
         self.simple = plain and rule.on_violation == "refuse" and rule.on_excess == "refuse"
 
     def fault(self, message: str, help: str = "") -> None:

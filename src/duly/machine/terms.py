@@ -63,7 +63,7 @@ class Rule(Struct, frozen=True):
     args: dict[str, Any]
     id: str = ""
     excepting: tuple[str, ...] = ()
-    scope: Literal["session", "turn", "run"] = "session"
+    scope: Literal["session", "turn", "run", "store"] = "session"
     severity: Literal["error", "warning"] = "error"
     same: str | dict[str, str] | None = None
     where: str | None = None
@@ -116,13 +116,19 @@ class Approval(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
-    """What calls of ``of`` (None: all calls) may use up, by unit: ``calls``, and any other unit that is charged."""
+    """What calls of ``of`` (None: all calls) may use up, by unit: ``calls``, and any other unit that is charged.
+
+    ``scope`` ``store`` lets all sessions of a store use it up together; ``per`` ``day`` begins it anew with each day of
+    ``zone`` (UTC where none is named).
+    """
 
     limits: dict[str, Any]
     of: str | None = None
     excepting: tuple[str, ...] = ()
-    scope: Literal["session", "turn", "run"] = "session"
+    scope: Literal["session", "turn", "run", "store"] = "session"
     id: str = ""
+    per: Literal["day"] | None = None
+    zone: str | None = None
     span: Span | None = None
 
 

@@ -1,12 +1,12 @@
 """From the nodes of a document to `Terms`; a section without its shape is left out, since it is reported already."""
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import structs
 
 from duly.machine.formula.text import text_of
 from duly.machine.history import history_of
-from duly.machine.rules import SPELLINGS, TEMPLATES
+from duly.machine.rules import SCOPES, SPELLINGS, TEMPLATES
 from duly.machine.terms import (
     Above,
     Approval,
@@ -206,6 +206,9 @@ def _approval(row: Node) -> Approval:
     return Approval(span=_place(row), **said)
 
 
+_BUDGET_TEXTS: Final = ("of", "id", "scope", "per", "zone")
+
+
 def _budgets(root: Node, found: Found) -> tuple[Budget, ...]:
     section = _good(root, "budget")
     if section is None:
@@ -217,13 +220,15 @@ def _budget(row: Node, found: Found) -> Budget:
     limits: dict[str, Any] = {}
     more: dict[str, Any] = {}
     for entry in row.value:
-        kind = {"of": "text", "id": "text", "scope": "text", "except": "list"}.get(entry.key, "number")
+        kind = "list" if entry.key == "except" else "text" if entry.key in _BUDGET_TEXTS else "number"
         if entry.node.kind != kind:
             noted(found, "type", f"expected a {kind} for `{entry.key[:60]}`", entry, "units have numbers from 0")
         elif kind == "number":
             limits[entry.key] = plain(entry.node)
-        elif entry.key == "scope" and entry.node.value not in ("session", "turn", "run"):
-            noted(found, "value", "expected `session`, `turn` or `run` for `scope`", entry)
+        elif entry.key == "scope" and entry.node.value not in SCOPES:
+            noted(found, "value", "expected `session`, `turn`, `run` or `store` for `scope`", entry)
+        elif entry.key == "per" and entry.node.value != "day":
+            noted(found, "value", "expected `day` for `per`", entry)
         else:
             more[entry.key] = plain(entry.node)
     return Budget(limits, excepting=tuple(more.pop("except", ())), span=row.span, **more)

@@ -133,6 +133,8 @@ def _budget(budgets: tuple[Budget, ...]) -> Any:
             **({"of": each.of} if each.of is not None else {}),
             **({"except": list(each.excepting)} if each.excepting else {}),
             **({"scope": each.scope} if each.scope != "session" else {}),
+            **({"per": each.per} if each.per is not None else {}),
+            **({"zone": each.zone} if each.zone is not None else {}),
             **({"id": each.id} if each.id else {}),
         }
         for each in budgets

@@ -112,8 +112,7 @@ def reference_page() -> str:
         lines += ["", f"## {title}", "", *_rows(keys)]
     lines += [
         "", "## Not supported yet", "",
-        "Refused by name: " + ", ".join(f"`{name}`" for name in DOCUMENT.planned) + "; as rules and their options: "
-        + ", ".join(f"`{name}`" for name in _rules().planned) + ".",
+        "Refused by name: " + ", ".join(f"`{name}`" for name in DOCUMENT.planned) + ".",
         "", _NOTES,
     ]  # fmt: skip
     return "\n".join(lines) + "\n"

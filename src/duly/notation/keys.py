@@ -125,7 +125,10 @@ PROTOCOL: Final = Either((Text("a protocol text"), TABLE))
 RULE_OPTIONS: Final = Record(
     (
         Key("id", NAME, "the name under which refusals cite the rule", "its canonical text"),
-        Key("scope", Choice(("session", "turn", "run")), "with what the rule begins anew", "session"),
+        Key(
+            "scope", Choice(("session", "turn", "run", "store")),
+            "with what the rule begins anew; store: a cap counts over all sessions of a store", "session",
+        ),
         Key("severity", Choice(("error", "warning")), "how grave a finding is", "error"),
         Key("except", Listing(MEMBER, unique=True), "members that the rule does not speak of"),
         Key(
@@ -233,8 +236,9 @@ _SHAPES: Final[dict[str, Shape]] = {
         "a mapping with `of` and `call`",
     ),
     "within": Either((Duration(), Record((Key("acts", Whole(1), "how many acts", required=True),), "`{acts: n}`"))),
-    "act": Choice(("act",)),
     "history": Text("a history, as in `did(a) and count(b) >= 2`"),
+    "per": Choice(("act", "day")),
+    "zone": Text("a zone, as in `Europe/Berlin`"),
     "keep": Either((Choice(("all", "last")), Whole(1))),
     "pattern": PATTERN,
     "formula": FORMULA,
@@ -259,7 +263,7 @@ def _head(template: Template) -> Key:
         beside = tuple(key for key in RULE_OPTIONS.keys if key.name not in ("where", "on", "on_excess", "by"))
         whole = Record((*keys, *beside), "a mapping with `that` and options")
         return Key(template.name, Either((FORMULA, whole)), template.about, example='"G(!a -> O ?b)"')
-    return Key(template.name, Record(keys, "a mapping of the rule's arguments", planned=_ARGUMENTS), template.about)
+    return Key(template.name, Record(keys, "a mapping of the rule's arguments"), template.about)
 
 
 def _spelled(spelling: Spelling) -> Key:
@@ -271,13 +275,10 @@ def _spelled(spelling: Spelling) -> Key:
     return Key(spelling.name, Listing(_ONE, size), about, example="[a, b]" if size == 2 else "[a]")
 
 
-_ARGUMENTS: Final = ("zone",)
-_OPTIONS: Final = ("zone",)
 
 RULES: Final = Rows(
     tuple(_head(template) for template in TEMPLATES.values()),
     RULE_OPTIONS,
-    planned=tuple(name for name in _OPTIONS if name not in TEMPLATES),
     others=tuple(map(_spelled, SPELLINGS.values())),
 )
 

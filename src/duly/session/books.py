@@ -99,6 +99,7 @@ def reason_of(watch: Watch, refusal: Refusal | Owed, label: str, state: State) -
     return Reason(
         watch.id, refusal.kind, refusal.message, got=got, expected=refusal.expected, help=refusal.help,
         span=rule.span, severity=rule.severity, follow_on=watch.id in state.more.found,
+        untimed=refusal.kind == "clock",
     )  # fmt: skip
 
 

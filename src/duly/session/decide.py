@@ -35,6 +35,7 @@ from .books import beside, lapsed, learnt, noticed
 from .charge import charged, opened
 from .close import closed
 from .hear import heard
+from .ledger import Ledgers, stripped, supplied
 from .orders import ordered
 from .people import decided
 from .pins import listed
@@ -43,26 +44,34 @@ from .settle import failed, returned
 from .time import passed
 
 Answer = tuple[Verdict, State]
+_GIVEN: Final = object()
+"""Stands for ledgers that are in the state already."""
 SETTLING: Final = frozenset({Returned, Failed, Ordered})
 _UNLABELLED: Final = frozenset({Decided, Ordered, Charged, Opened, Listed, Elapsed})
 
 
-def decide(contract: Contract, state: State, event: Event) -> Answer:
-    """The verdict on an event, and the state after it: for a refused act one that no rule can tell from before."""
-    return judge(contract, state, event, False)
+def decide(contract: Contract, state: State, event: Event, ledgers: Ledgers | None = None) -> Answer:
+    """The verdict on an event, and the state after it: for a refused act one that no rule can tell from before.
+
+    ``ledgers`` is what all sessions have used up of caps with ``scope: store``, by the names of their ledgers
+    (``contract.ledgers``); without it such caps refuse.
+    """
+    return judge(contract, state, event, False, ledgers)
 
 
-def observe(contract: Contract, state: State, event: Event) -> Answer:
+def observe(contract: Contract, state: State, event: Event, ledgers: Ledgers | None = None) -> Answer:
     """The same verdict where the act happened all the same (recorded runs, shadow).
 
     The machine that refused stays as if the act had not happened, every other goes on as if it had; counts take in
     what ran. Further findings of one machine in a run are marked ``follow_on``.
     """
-    return judge(contract, state, event, True)
+    return judge(contract, state, event, True, ledgers)
 
 
-def judge(contract: Contract, state: State, event: Event, happened: bool) -> Answer:
+def judge(contract: Contract, state: State, event: Event, happened: bool, ledgers: Any = None) -> Answer:
     """``decide``, or with ``happened`` ``observe``."""
+    if contract.outer and ledgers is not _GIVEN:
+        return _beyond(contract, state, event, happened, ledgers)
     before = state
     late: list[Reason] = []
     noted: list[Reason] = []
@@ -93,9 +102,24 @@ def judge(contract: Contract, state: State, event: Event, happened: bool) -> Ans
         return told(contract, *beside(Unrecognized((malformed(str(error)),)), state, late, noted))
     except Exception as error:
         # an error of ours is never a yes, and it leaves the state as it was
-        message = f"the decision failed: {type(error).__name__}: {str(error)[:200]}"
-        reason = Reason("duly", "internal", message, help="report this; the act was not admitted")
-        return told(contract, Violation((reason,)), before)
+        return told(contract, _internal(error), before)
+
+
+def _beyond(contract: Contract, state: State, event: Event, happened: bool, ledgers: Ledgers | None) -> Answer:
+    """Rules that count beyond the session are handed what they count with, and keep none of it."""
+    try:
+        given = supplied(contract, state, ledgers, event)
+    except Malformed as error:
+        return told(contract, Unrecognized((malformed(str(error)),)), state)
+    except Exception as error:
+        return told(contract, _internal(error), state)
+    verdict, after = judge(contract, given, event, happened, _GIVEN)
+    return verdict, stripped(contract, after)
+
+
+def _internal(error: Exception) -> Violation:
+    message = f"the decision failed: {type(error).__name__}: {str(error)[:200]}"
+    return Violation((Reason("duly", "internal", message, help="report this; the act was not admitted"),))
 
 
 def _counts(event: Event, verdict: Verdict) -> bool:

@@ -19,11 +19,12 @@ from .settle import answered, keeps, outcome_of
 
 class Entry(Struct, frozen=True, gc=False):
     """One line of a session's record: an event, what was said of it, and the mode that was in force (in ``shadow`` it
-    happened whatever the verdict). ``event`` None marks a reset."""
+    happened whatever the verdict). ``event`` None marks a reset; ``ledgers`` is what was asked of ledgers."""
 
     event: Event | None
     verdict: Verdict | None
     mode: str = "enforce"
+    ledgers: dict[str, Any] | None = None
 
 
 def looked_up(contract: Contract, state: State, entries: Sequence[Entry], event: Called | Returned) -> Event:

@@ -3,7 +3,6 @@
 from _thread import allocate_lock as Lock  # `threading` costs more than the rest of this file
 from collections import deque
 from collections.abc import Callable
-from operator import attrgetter
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,7 +15,6 @@ from duly.values.event import (
     Called,
     Closed,
     Event,
-    Failed,
     Received,
     Returned,
     Sent,
@@ -28,7 +26,9 @@ from duly.values.verdict import Allowed, Legal, Reason, Repair, Unrecognized, Ve
 
 from .close import owed
 from .decide import judge
+from .door import DOORS, admit
 from .explain import legal
+from .ledger import Ledger, over, supplied
 from .move import ended
 from .record import Entry, looked_up
 from .refuse import malformed
@@ -45,21 +45,23 @@ class Session:
 
     ``step`` decides an event and moves; ``peek`` decides and does not. ``keep`` bounds the record that ``journal``
     and ``trace`` show (None keeps all of it); what a session decides never depends on it, apart from answering a
-    repeated idempotency key from the record.
+    repeated idempotency key from the record. ``ledger`` is what caps with ``scope: store`` count in, together with all
+    other sessions that have it; without one they refuse.
     """
 
-    __slots__ = ("__weakref__", "_lock", "contract", "journal", "state")
+    __slots__ = ("__weakref__", "_lock", "contract", "journal", "ledger", "state")
 
     contract: Contract
     state: State
     journal: "deque[Entry]"
 
-    def __init__(self, *contracts: Contract, keep: int | None = KEPT) -> None:
+    def __init__(self, *contracts: Contract, keep: int | None = KEPT, ledger: Ledger | None = None) -> None:
         if not contracts or not all(isinstance(contract, Contract) for contract in contracts):
             raise fault("session", "a session is held to a contract", help="Session(Contract(…)), or duly.load(path)")
         self.contract = merge(contracts)
         self.state = self.contract.start
         self.journal = deque(maxlen=keep)
+        self.ledger = ledger
         self._lock = Lock()
 
     def send(self, label: str, payload: Any = None) -> Verdict:
@@ -71,6 +73,8 @@ class Session:
             event = Called(label, payload) if label in contract.tool_names else Sent(label, payload)
         except (Malformed, TypeError) as error:
             return self._refuse(Sent(str(label)), str(error))
+        if contract.outer:
+            return self._decided(event, False)
         lock = self._lock
         lock.acquire()  # twice as quick as `with`, and this is the hottest path there is
         try:
@@ -89,6 +93,8 @@ class Session:
             event: Event = Returned(label, payload) if label in contract.tool_names else Received(label, payload)
         except (Malformed, TypeError) as error:
             return self._refuse(Received(str(label)), str(error))
+        if contract.outer:
+            return self._decided(event, False)
         lock = self._lock
         lock.acquire()  # twice as quick as `with`, and this is the hottest path there is
         try:
@@ -125,6 +131,10 @@ class Session:
                 kind is Returned and event.id not in self.state.open  # type: ignore[union-attr,operator]
             ):
                 event = self._looked_up(event)
+            if self.contract.outer:
+                verdict, self.state, used = over(judge, self.ledger, self.contract, self.state, event, happened)
+                self.journal.append(Entry(event, verdict, "shadow" if happened else "enforce", used))
+                return verdict
             verdict, self.state = judge(self.contract, self.state, event, happened)
             self.journal.append(Entry(event, verdict, "shadow") if happened else Entry(event, verdict))
         finally:
@@ -152,7 +162,14 @@ class Session:
         except Malformed as error:
             return Unrecognized((malformed(str(error)),), show=self.contract.terms.show)
         with self._lock:
-            return judge(self.contract, self.state, self._looked_up(event), False)[0]
+            return judge(self.contract, self.state, self._looked_up(event), False, self._ledgers())[0]
+
+    def _ledgers(self) -> Any:
+        return None if self.ledger is None else self.ledger.readings(self.contract.ledgers.values())
+
+    def _view(self) -> State:
+        """The state with all that its rules can be asked with."""
+        return supplied(self.contract, self.state, self._ledgers()) if self.contract.outer else self.state
 
     def peek_send(self, label: str, payload: Any = None) -> Verdict:
         """The verdict that ``send`` would give."""
@@ -166,7 +183,7 @@ class Session:
         lock = self._lock
         lock.acquire()  # as in `send`
         try:
-            return judge(contract, self.state, event, False)[0]
+            return judge(contract, self.state, event, False, self._ledgers() if contract.outer else None)[0]
         finally:
             lock.release()
 
@@ -183,14 +200,14 @@ class Session:
 
     def legal(self) -> tuple[Legal, ...]:
         """The acts that are not refused for every payload, with their conditions."""
-        return legal(self.contract, self.state)
+        return legal(self.contract, self._view())
 
     def repair(self, label: str) -> Repair | None:
         """What would make an act of this name legal; None where the contract does not know it."""
         from .repair import repair
 
         plan = self.contract.acts.get(label)
-        return repair(self.contract, self.state, plan) if plan is not None else None
+        return repair(self.contract, self._view(), plan) if plan is not None else None
 
     def owed(self) -> tuple[Reason, ...]:
         """What would be found if the session ended now."""
@@ -267,20 +284,22 @@ class Session:
             return save(self.contract, self.state)
 
     @classmethod
-    def from_dict(cls, contract: Contract, data: dict[str, Any], *, keep: int | None = KEPT) -> "Session":
+    def from_dict(
+        cls, contract: Contract, data: dict[str, Any], *, keep: int | None = KEPT, ledger: Ledger | None = None
+    ) -> "Session":
         """The session that a snapshot holds; raises DulyError where it is damaged or belongs to another contract."""
         from .snapshot import restore
 
-        session = cls(contract, keep=keep)
+        session = cls(contract, keep=keep, ledger=ledger)
         session.state = restore(session.contract, data)
         return session
 
     def _refuse(self, event: Any, message: str) -> Verdict:
         verdict = Unrecognized((malformed(message),), show=self.contract.terms.show)
         kind = type(event)
-        if kind in _DOORS:
+        if kind in DOORS:
             # what is no plain value is not kept
-            event = replace(event, **{name: {} if name in ("usage", "tools") else None for name in _DOORS[kind][3]})
+            event = replace(event, **{name: {} if name in ("usage", "tools") else None for name in DOORS[kind][3]})
             with self._lock:
                 self.journal.append(Entry(event, verdict))
         return verdict
@@ -303,91 +322,18 @@ class Session:
         # what is nothing is known by being one shared value, which a pickle does not keep
         self.state = replace(state, more=NOTHING) if state.more == NOTHING else state
         self.journal = deque(data["journal"], maxlen=data["keep"])
+        # a pickle goes elsewhere, where the ledger is not
+        self.ledger = None
         self._lock = Lock()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Session":
         # the contract and the state are values, so a copy shares them
         fresh = type(self).__new__(type(self))
         fresh.__setstate__(self.__getstate__())
+        fresh.ledger = self.ledger
         return fresh
 
     __copy__ = lambda self: self.__deepcopy__({})  # noqa: E731
 
     def __repr__(self) -> str:
         return f"Session({self.contract.name or 'unnamed'!r}, state={self.current_state!r})"
-
-
-def admit(event: Any) -> Any:
-    """The event with plain values of its own; raises Malformed for what is no event."""
-    kind = type(event)
-    # calls, results and messages that say little more than who and what are checked field by field: that is quicker
-    bare = False
-    if kind is Called:
-        bare = (
-            type(event.label) is str
-            and (event.id is None or type(event.id) is str)
-            and event.run is None
-            and event.turn is None
-            and event.server is None
-            and event.batch is None
-            and event.key is None
-            and event.parent is None
-            and event.raw is None
-            and event.answers is None
-            and event.context is None
-        )
-    elif kind is Returned:
-        bare = (
-            type(event.label) is str
-            and (event.id is None or type(event.id) is str)
-            and event.run is None
-            and event.turn is None
-            and event.server is None
-            and event.outcome is None
-        )
-    elif kind is Sent or kind is Received:
-        bare = (
-            type(event.label) is str
-            and event.run is None
-            and event.turn is None
-            and (kind is Received or event.batch is None)
-        )
-    if bare:
-        return event if event.payload is None else replace(event, payload=plain(event.payload))
-    door = _DOORS.get(kind)
-    if door is None:
-        raise Malformed(f"`{type(event).__name__}` is no event")
-    texts, needed, words, objects = door
-    if not _TEXT.issuperset(map(type, texts(event))):
-        name, value = next((n, v) for n in _NAMES if type(v := getattr(event, n, None)) not in _TEXT)
-        raise Malformed(f"`{name}` is text, not `{type(value).__name__}`")
-    if needed is not None and getattr(event, needed) is None:
-        raise Malformed(f"a `{event.__struct_config__.tag}` event names its `{needed}`")
-    if words is not None and getattr(event, words[0]) not in words[1]:
-        raise Malformed(f"`{words[0]}` is one of {', '.join(words[1])}")
-    for name in objects:
-        if getattr(event, name) is not None:
-            return replace(event, **{n: plain(v) for n in objects if (v := getattr(event, n)) is not None})
-    return event
-
-
-def _door(kind: Any) -> Any:
-    fields = kind.__struct_fields__
-    texts = attrgetter(*(name for name in _NAMES if name in fields))
-    needed = "label" if kind in (Called, Returned) else "id" if kind is Failed else None
-    words = next(((name, choices) for name, choices in _WORDS.items() if name in fields), None)
-    return texts, needed, words, tuple(name for name in _VALUES if name in fields)
-
-
-_TEXT = frozenset((str, type(None)))
-_NAMES = (
-    "label", "id", "run", "turn", "batch", "key", "parent", "server", "target", "ticket", "by", "outcome", "raw",
-    "recommendation", "channel", "fault",
-)  # fmt: skip
-_VALUES = ("payload", "scope", "usage", "budget", "tools", "answers", "context")
-_WORDS = {
-    "effect": ("none", "unknown"),
-    "decision": ("approve", "deny", "edit", "leave"),
-    "order": ("freeze", "unfreeze", "stand", "withdraw", "settle", "mode", "accept"),
-}
-_DOORS = {kind: _door(kind) for kind in Event.__args__}

@@ -82,6 +82,7 @@ class SavedMore(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     modes: dict[str, Literal["enforce", "shadow"]] = field(default_factory=dict)
     pins: dict[str, tuple[str, str]] = field(default_factory=dict)
     noes: list[tuple[str, str, str]] = field(default_factory=list)
+    wall: float | None = None
 
 
 class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -136,7 +137,7 @@ def save(contract: Contract, state: State) -> dict[str, Any]:
             {key: write_ticket(waits) for key, waits in more.parked.items() if waits.asks}, more.issued,
             [write_standing(stands) for stands in more.standing], list(more.denied), sorted(more.shut),
             list(more.past), dict(more.modes),  # type: ignore[arg-type]
-            dict(more.pins), list(more.noes),
+            dict(more.pins), list(more.noes), more.wall,
         ),
     )  # fmt: skip
     # by the ids of their rules, and only where something has happened
@@ -199,7 +200,7 @@ def _state(contract: Contract, saved: Saved) -> State:
             **{key: read_ticket(saved) for key, saved in more.tickets.items()},
         },
         issued=more.issued, standing=tuple(read_standing(saved) for saved in more.standing),
-        denied=tuple(more.denied), shut=frozenset(more.shut), past=tuple(more.past),
+        denied=tuple(more.denied), shut=frozenset(more.shut), past=tuple(more.past), wall=more.wall,
         waiting=tuple(_awaited(waiting) for waiting in more.waiting),
         fresh={int(bit, 16): batch for bit, batch in more.fresh.items()},
         held=tuple(_held(held, value) for held in more.held),

@@ -20,7 +20,7 @@ from .session import Session
 
 def left(session: Session) -> dict[str, Decimal]:
     """What is left of each unit of a session's budgets, as exact decimals; units are ``calls`` or the contract's."""
-    return of(session.contract, session.state)
+    return of(session.contract, session._view())
 
 
 def split(session: Session, name: str, budget: Mapping[str, Any], contract: Contract | None = None) -> Session:
@@ -40,7 +40,7 @@ def split(session: Session, name: str, budget: Mapping[str, Any], contract: Cont
     if isinstance(verdict, Refusal):
         raise Refused(verdict)
     terms = (contract if contract is not None else session.contract).terms
-    return Session(Contract.of(structs.replace(terms, budget=(Purse(dict(amounts)),))))
+    return Session(Contract.of(structs.replace(terms, budget=(Purse(dict(amounts)),))), ledger=session.ledger)
 
 
 def rejoin(session: Session, name: str, child: Session) -> Verdict:

@@ -14,6 +14,7 @@ from duly.values.plain import Malformed
 from duly.values.verdict import Reason
 
 from .claim import fails, holds
+from .ledger import LEDGER_CHECKS, keeps_ledgers_for_another_start, lets_no_process_overrun
 from .material import CONTRACT, META, WALL, Make, equal, events, note, run
 from .writer import lets_one_process_win, lets_one_thread_win
 
@@ -28,7 +29,7 @@ def check_journal(make: Make, *, writers: int = 4) -> None:
     for check in (
         _notes, _orders, _refuses_other_indexes, _is_all_or_nothing, _keeps_every_event, _keeps_every_field,
         _refuses_what_cannot_be_written, _keeps_sessions_apart, _keeps_the_latest_snapshot, _finds_calls, _finds_keys,
-        _sums_up, _decides_again, _ends,
+        _sums_up, _decides_again, *LEDGER_CHECKS, _ends,
     ):  # fmt: skip
         journal = make(check.__name__.lstrip("_"))
         try:
@@ -43,6 +44,8 @@ def check_journal(make: Make, *, writers: int = 4) -> None:
     journal.close()
     if shared:
         _opens_again(make)
+        keeps_ledgers_for_another_start(make)
+        lets_no_process_overrun(make, writers)
         lets_one_process_win(make, writers)
 
 
@@ -124,7 +127,7 @@ def _keeps_every_field(journal: Journal) -> None:
     full = Record(
         0, Called("pay", {"n": 1}, id="c"), "violation", WALL, "shadow", True, False, (reason, reason), "t-1", True,
         True, True, "c", "open", "denied", "srv/pay", {"n": Decimal("2.0")}, "host/1/2", True, "sha256:22", "halted",
-        3, 2,
+        3, 2, (reason,), {"kit/cap": {"2026-12-01": {"": {"n": "3"}, '"full"': None}}},
     )  # fmt: skip
     null = note(1, Called("pay", {}), args=None)
     journal.append("s", [full, null, note(2)], expected=0)

@@ -48,6 +48,7 @@ class Called(Struct, frozen=True, gc=False, tag_field="event", tag="called", omi
     raw: str | None = None
     found: Found | None = None
     context: Any = None
+    wall: float | None = None
 
 
 class Sent(Struct, frozen=True, gc=False, tag_field="event", tag="sent", omit_defaults=True):
@@ -61,6 +62,7 @@ class Sent(Struct, frozen=True, gc=False, tag_field="event", tag="sent", omit_de
     agent: str | None = None
     session: str | None = None
     batch: str | None = None
+    wall: float | None = None
 
 
 class Returned(Struct, frozen=True, gc=False, tag_field="event", tag="returned", omit_defaults=True):
@@ -78,6 +80,7 @@ class Returned(Struct, frozen=True, gc=False, tag_field="event", tag="returned",
     server: str | None = None
     executed_by: str | None = None
     found: Found | None = None
+    wall: float | None = None
 
 
 class Failed(Struct, frozen=True, gc=False, tag_field="event", tag="failed", omit_defaults=True):
@@ -91,6 +94,7 @@ class Failed(Struct, frozen=True, gc=False, tag_field="event", tag="failed", omi
     turn: str | None = None
     agent: str | None = None
     session: str | None = None
+    wall: float | None = None
 
 
 class Received(Struct, frozen=True, gc=False, tag_field="event", tag="received", omit_defaults=True):
@@ -103,6 +107,7 @@ class Received(Struct, frozen=True, gc=False, tag_field="event", tag="received",
     turn: str | None = None
     agent: str | None = None
     session: str | None = None
+    wall: float | None = None
 
 
 class Decided(
@@ -129,6 +134,7 @@ class Decided(
     turn: str | None = None
     agent: str | None = None
     session: str | None = None
+    wall: float | None = None
 
 
 class Ordered(
@@ -146,6 +152,7 @@ class Ordered(
     turn: str | None = None
     agent: str | None = None
     session: str | None = None
+    wall: float | None = None
 
 
 class Charged(Struct, frozen=True, gc=False, tag_field="event", tag="charged", omit_defaults=True):
@@ -158,6 +165,7 @@ class Charged(Struct, frozen=True, gc=False, tag_field="event", tag="charged", o
     turn: str | None = None
     agent: str | None = None
     session: str | None = None
+    wall: float | None = None
 
 
 class Opened(Struct, frozen=True, gc=False, tag_field="event", tag="opened", omit_defaults=True):
@@ -170,6 +178,7 @@ class Opened(Struct, frozen=True, gc=False, tag_field="event", tag="opened", omi
     run: str | None = None
     turn: str | None = None
     agent: str | None = None
+    wall: float | None = None
 
 
 class Listed(Struct, frozen=True, gc=False, tag_field="event", tag="listed", omit_defaults=True):
@@ -182,6 +191,7 @@ class Listed(Struct, frozen=True, gc=False, tag_field="event", tag="listed", omi
     turn: str | None = None
     agent: str | None = None
     session: str | None = None
+    wall: float | None = None
 
 
 class Elapsed(Struct, frozen=True, gc=False, tag_field="event", tag="elapsed", omit_defaults=True):
@@ -192,6 +202,7 @@ class Elapsed(Struct, frozen=True, gc=False, tag_field="event", tag="elapsed", o
     turn: str | None = None
     agent: str | None = None
     session: str | None = None
+    wall: float | None = None
 
 
 class Closed(Struct, frozen=True, gc=False, tag_field="event", tag="closed", omit_defaults=True):
@@ -202,6 +213,7 @@ class Closed(Struct, frozen=True, gc=False, tag_field="event", tag="closed", omi
     turn: str | None = None
     agent: str | None = None
     session: str | None = None
+    wall: float | None = None
 
 
 Act: TypeAlias = Called | Sent

@@ -1,6 +1,7 @@
 """Sums of amounts: exact decimals, kept per unit, given back by the act that the rule names."""
 
-from decimal import Context, Decimal, InvalidOperation
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar, Final, TypedDict
 
 from msgspec import Struct
@@ -9,10 +10,9 @@ from duly.values.expr import UNSET
 
 from ..terms import Rule
 from .member import Act, Field, Member, at, key_of
-from .watch import Book, Facts, Refusal, Watch, no_limit, unsure
+from .watch import EXACT as EXACT
+from .watch import Book, Facts, Refusal, Watch, no_limit, unsure, within
 
-EXACT: Final = Context(prec=2000)
-"""Digits within which sums are exact; a longer amount is no amount."""
 DIGITS: Final = 600
 _LARGE: Final = 10**DIGITS
 
@@ -140,7 +140,7 @@ class AtMostTotal(Watch):
             return None
         what = f" {unit}" if unit else ""
         left = max(EXACT.subtract(most, taken), _ZERO)
-        where = "" if self.scope == "session" else f" in this {self.scope}"
+        where = within(self.scope)
         message = f"`{act.label}` asks for {amount:f}{what}, and {left:f} of {most:f}{what} are left{where}"
         if self.each:
             message = f"`{act.label}` asks for {amount:f}{what}, and at most {most:f}{what} are allowed at once"
@@ -238,6 +238,18 @@ class AtMostTotal(Watch):
 
     def _without(self, book: Book, id: str | None) -> Book:
         return {**book, "open": {key: entry for key, entry in book["open"].items() if key != id}}
+
+    def about(self, act: Act) -> bool | None:
+        return self.of.takes(act)
+
+    def binds(self, label: str) -> bool:
+        return self.of.labels.get(label) == ()
+
+    def share(self, book: Book) -> dict[str, Decimal]:
+        return dict(book["total"])
+
+    def seen(self, book: Book, row: Callable[[str], dict[str, Decimal]], act: Act | None) -> Book:
+        return {"total": row(""), "open": {}}
 
     def fits(self, book: Book) -> bool:
         if not super().fits(book) or type(book.get("past", {})) is not dict:

@@ -4,13 +4,14 @@ Calls are counted from admission; every other unit is charged when it has been u
 aside, and when the child has ended, what it has not used comes back: nothing is made and nothing lost.
 """
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, ClassVar, TypedDict
 
 from ..terms import Rule
 from .amount import EXACT, amount_of, is_sum
 from .member import Act, Member
-from .watch import Book, Facts, Refusal, Watch, unsure
+from .watch import Book, Facts, Refusal, Watch, unsure, within
 
 CALLS = "calls"
 """The unit of which each call takes one when it is admitted."""
@@ -55,9 +56,9 @@ class Budget(Watch):
             return unsure(self.of, act)
         for unit, limit in self.limits.items() if judged else ():
             if self._empty(book, unit):
-                where = "" if self.scope == "session" else f" of this {self.scope}"
+                where = within(self.scope).replace(" in ", " of ", 1)
                 message = f"the budget{where} of {limit:f} {unit} is used up"
-                help = "end the session" if self.scope == "session" else f"wait for the next {self.scope}"
+                help = "end the session" if self.scope in ("session", "store") else f"wait for the next {self.scope}"
                 return Refusal("budget", message, help)
         return None
 
@@ -96,16 +97,20 @@ class Budget(Watch):
         book = self._used(book, usage)
         return book, [unit for unit in usage if unit in self.limits and self.left(book, unit) < 0]
 
-    def lend(self, book: Book, child: str, amounts: dict[str, Any]) -> tuple[Book, str]:
-        """The book after a part was lent to a child, or why it cannot be."""
+    def lend(
+        self, book: Book, child: str, amounts: dict[str, Any], *, left: Callable[[str], Decimal] | None = None
+    ) -> tuple[Book, str]:
+        """The book after a part was lent to a child, or why it cannot be; ``left`` says what is left, if others know
+        it better than the book."""
         mine = {unit: amount_of(value) for unit, value in amounts.items() if unit in self.limits}
         if child in book["lent"]:
             return book, f"`{child}` has been lent a part of this budget before"
         for unit, amount in mine.items():
             if amount is None or amount < 0:
                 return book, f"`{unit}` is no amount that can be lent"
-            if amount > self.left(book, unit):
-                return book, f"`{child}` asks for {amount:f} {unit}, and {self.left(book, unit):f} are left"
+            remains = self.left(book, unit) if left is None else left(unit)
+            if amount > remains:
+                return book, f"`{child}` asks for {amount:f} {unit}, and {remains:f} are left"
         lent = {unit: f"{amount:f}" for unit, amount in mine.items() if amount is not None}
         return {**book, "lent": {**book["lent"], child: lent}}, ""
 
@@ -114,6 +119,21 @@ class Budget(Watch):
             return False
         sums = [*book["used"].values(), *(amount for lent in book["lent"].values() for amount in lent.values())]
         return all(is_sum(text) for text in sums)
+
+    def about(self, act: Act) -> bool | None:
+        return self._takes(act)
+
+    def binds(self, label: str) -> bool:
+        return label not in self.without and (self.of is None or self.of.labels.get(label) == ())
+
+    def share(self, book: Book) -> dict[str, Decimal]:
+        return {unit: EXACT.subtract(limit, self.left(book, unit)) for unit, limit in self.limits.items()}
+
+    def seen(self, book: Book, row: Callable[[str], dict[str, Decimal]], act: Act | None) -> Book:
+        return {"used": {unit: f"{amount:f}" for unit, amount in row("").items()}, "open": [], "lent": {}}
+
+    def idle(self, book: Book) -> bool:
+        return not book["open"] and not book["lent"]
 
     def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         if label in self.without or (self.of is not None and self.of.labels.get(label) != ()):

@@ -1,5 +1,7 @@
 """Rules that count: how many at most, how many at least, how often the same."""
 
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, ClassVar, Final, TypedDict
 
 from duly.values.expr import UNSET, normal
@@ -22,6 +24,7 @@ from .watch import (
     seen,
     unsure,
     whole,
+    within,
 )
 
 MOST: Final = 1000
@@ -74,7 +77,7 @@ class AtMost(Watch):
         taken = 0 if self.each else book["n"]
         if taken + weight <= limit:
             return None
-        where = "" if self.scope == "session" else f" in this {self.scope}"
+        where = within(self.scope)
         if self.each:
             message = f"`{act.label}` counts {weight}, and at most {limit} are allowed at once"
         elif weight == 1 and not self.weigh:
@@ -85,7 +88,7 @@ class AtMost(Watch):
         else:
             message = f"`{act.label}` counts {weight}, and {max(limit - taken, 0)} of {limit} are left{where}"
         help = "do not ask for it again" if taken >= limit else "ask for less"
-        help += "" if self.scope == "session" or self.each else f" before the next {self.scope}"
+        help += "" if self.scope in ("session", "store") or self.each else f" before the next {self.scope}"
         return Refusal("count", message, help, excess=True)
 
     def admit(self, book: Book, act: Act) -> Book:
@@ -110,6 +113,18 @@ class AtMost(Watch):
             return book
         rest = {key: value for key, value in book["open"].items() if key != act.id}
         return {"n": book["n"] - (0 if keep else book["open"][act.id]), "open": rest}
+
+    def about(self, act: Act) -> bool | None:
+        return self.of.takes(act)
+
+    def binds(self, label: str) -> bool:
+        return self.of.labels.get(label) == ()
+
+    def share(self, book: Book) -> dict[str, Decimal]:
+        return {"n": Decimal(book["n"])}
+
+    def seen(self, book: Book, row: Callable[[str], dict[str, Decimal]], act: Act | None) -> Book:
+        return {"n": int(row("").get("n", 0)), "open": {}}
 
     def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         if self.of.labels.get(label) != ():

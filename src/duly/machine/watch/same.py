@@ -1,5 +1,7 @@
 """``same:`` makes a rule parametric in a value: per order, per file, per customer, one book for each."""
 
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, ClassVar, Final
 from zlib import crc32
 
@@ -101,6 +103,36 @@ class Same(Watch):
 
     def owed(self, book: Book, facts: Facts) -> list[Owed]:
         return [owed for bucket in book.values() for mine in bucket.values() for owed in self.inner.owed(mine, facts)]
+
+    def about(self, act: Act) -> bool | None:
+        return self.inner.about(act)
+
+    def binds(self, label: str) -> bool:
+        return False
+
+    def moves(self, before: Book, after: Book) -> dict[str, dict[str, Decimal]]:
+        found = {}
+        for number, bucket in after.items():
+            old = before.get(number, {})
+            for key, mine in bucket.items() if bucket is not old else ():
+                had = old.get(key, self.inner.start)
+                if mine is not had and (rows := self.inner.moves(had, mine)):
+                    found[key] = rows[""]
+        for number, bucket in before.items():
+            # what is as it was at the beginning is not kept
+            for key in bucket.keys() - after.get(number, {}).keys():
+                if rows := self.inner.moves(bucket[key], self.inner.start):
+                    found[key] = rows[""]
+        return found
+
+    def seen(self, book: Book, row: Callable[[str], dict[str, Decimal]], act: Act | None) -> Book:
+        key = self._key(act) if act is not None else None
+        if key is None:
+            return {}
+        return {_bucket(key): {key: self.inner.seen(self._of(book, key), lambda _: row(key), act)}}
+
+    def idle(self, book: Book) -> bool:
+        return all(self.inner.idle(mine) for bucket in book.values() for mine in bucket.values())
 
     def fits(self, book: Book) -> bool:
         return type(book) is dict and all(

@@ -1,10 +1,13 @@
 """Rules about time: windows, rests, freshness. All intervals are half open: at their end they are over."""
 
+from collections import Counter
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, ClassVar, TypedDict
 
 from ..terms import Rule
 from .member import Act, Member
-from .watch import Book, Facts, Refusal, Seconds, Watch, no_limit, unsure, whole
+from .watch import Book, Facts, Refusal, Seconds, Watch, no_limit, unsure, whole, within
 from .won import Row, WonBook, ended, ending, gained, lost, open_to, sure, thawed
 
 
@@ -44,7 +47,8 @@ class Rate(Watch):
         wait = (young[len(young) - n] + self.per - act.at) if n else None
         most = "once" if n == 1 else f"{n} times"
         help = f"wait {wait:g} s" if wait is not None else "do without it"
-        return Refusal("rate", f"`{act.label}` is allowed {most} in {self.per:g} s", help, wait=wait)
+        message = f"`{act.label}` is allowed {most} in {self.per:g} s{within(self.scope)}"
+        return Refusal("rate", message, help, wait=wait)
 
     def admit(self, book: Book, act: Act) -> Book:
         if self.of.takes(act) is not True:
@@ -71,6 +75,24 @@ class Rate(Watch):
         then = book["open"][act.id]
         rest = {key: value for key, value in book["open"].items() if key != act.id}
         return {"at": sorted([*book["at"], then]) if keep else book["at"], "open": rest}
+
+    def about(self, act: Act) -> bool | None:
+        return self.of.takes(act)
+
+    def binds(self, label: str) -> bool:
+        return self.of.labels.get(label) == ()
+
+    def moves(self, before: Book, after: Book) -> dict[str, dict[str, Decimal]]:
+        """By the times of admissions; a time that is merely forgotten, since it is old, was there all the same."""
+        row: Counter[float] = Counter(after["open"].values())
+        row.subtract(Counter(before["open"].values()))
+        row.update(Counter(after["at"]) - Counter(before["at"]))
+        found = {repr(at): Decimal(n) for at, n in row.items() if n}
+        return {"": found} if found else {}
+
+    def seen(self, book: Book, row: Callable[[str], dict[str, Decimal]], act: Act | None) -> Book:
+        times = sorted((float(at), int(n)) for at, n in row("").items())
+        return {"at": [at for at, n in times for _ in range(n)], "open": {}}
 
     def shut(self, book: Book, label: str, now: float, facts: Facts) -> bool:
         n = whole(self.n, facts)

@@ -4,7 +4,8 @@ What permits is learnt from successes, what forbids or uses up from admissions; 
 happened is taken back. So a book holds what is sure, and under the ids of open calls what may still be taken back.
 """
 
-from decimal import Decimal
+from collections.abc import Callable
+from decimal import Context, Decimal
 from typing import Annotated, Any, ClassVar, Final
 
 from msgspec import Meta, Struct, ValidationError, convert
@@ -21,6 +22,16 @@ Call = str | None
 """The id of a call that may still be taken back, None where nothing takes it back any more."""
 DIGITS: Final = 300
 """Digits of the longest number that counts."""
+
+
+EXACT: Final = Context(prec=2000)
+"""Digits within which sums are exact; a longer amount is no amount."""
+_NONE: Final = Decimal(0)
+
+
+def within(scope: str) -> str:
+    """Where something is counted, as refusals say it."""
+    return {"session": "", "store": " in all sessions of this store"}.get(scope, f" in this {scope}")
 
 
 class Refusal(Struct, frozen=True):
@@ -109,6 +120,33 @@ class Watch:
     def leads(self, book: Book, act: Act) -> str:
         """What an act would lead to if it ran now, in words; empty where there is nothing to say."""
         return ""
+
+    def about(self, act: Act) -> bool | None:
+        """Whether the rule counts such an act; None where that cannot be worked out."""
+        return True
+
+    def binds(self, label: str) -> bool:
+        """Whether the rule counts every act of this name."""
+        return False
+
+    def share(self, book: Book) -> dict[str, Decimal]:
+        """What a book has used up, by what is counted: the part of a session in a sum over many."""
+        return {}
+
+    def moves(self, before: Book, after: Book) -> dict[str, dict[str, Decimal]]:
+        """What was used up between two books, by value of ``same`` (or "")."""
+        had, has = self.share(before), self.share(after)
+        found = {place: EXACT.subtract(has.get(place, _NONE), had.get(place, _NONE)) for place in (*had, *has)}
+        row = {place: amount for place, amount in found.items() if amount}
+        return {"": row} if row else {}
+
+    def seen(self, book: Book, row: Callable[[str], dict[str, Decimal]], act: Act | None) -> Book:
+        """The book in which all that the rows of a ledger say was used up by this session; ``act`` is judged by it."""
+        return book
+
+    def idle(self, book: Book) -> bool:
+        """Whether no open call stands in the book."""
+        return not book["open"]
 
     def fits(self, book: Book) -> bool:
         """Whether a value that comes from outside can be a book of this rule."""
