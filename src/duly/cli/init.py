@@ -1,10 +1,14 @@
-"""`duly init`: a first contract, commented, and made from recorded runs where there are some."""
+"""`duly init`: a first contract, commented, made from runs, a list of tools, or answers to a few questions."""
 
-from collections.abc import Iterable
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec import structs
+
+if TYPE_CHECKING:
+    from .toolset import Described
 
 READING: Final = (
     "get", "list", "search", "read", "find", "fetch", "lookup", "look", "query", "show", "view", "check", "count",
@@ -12,27 +16,11 @@ READING: Final = (
 )  # fmt: skip
 """Words that begin the name of a tool which only reads; a guess that the written comment asks to be checked."""
 
-_GROUPS: Final = """
-# Names for sets of tools, written `@change` where they are used.
-groups:
-  change: {effect: write}
-"""
-_INCLUDE: Final = """
-# How a yes is known: `duly:lenient` takes any affirmative word, and suits a first look at old runs. Before anything is
-# enforced, change it to `duly:strict`, which takes only a plain yes.
-include: ["duly:lenient"]
-"""
-_RULES: Final = """
-# What must hold, whatever the order of everything else. Nothing is changed before the user has said yes.
-rules:
-  - must_precede: [Yes, "@change"]
-"""
-_EXAMPLES: Final = """
-# What your users write, and what it is called. `duly check` runs these.
-examples:
-  - {text: "Yes, please.", label: Yes}
-  - {text: "What would that cost?", label: Other}
-"""
+class Mode(StrEnum):
+    """Whether what would be refused is recorded, or refused."""
+
+    SHADOW = "shadow"
+    ENFORCE = "enforce"
 
 
 def init(
@@ -53,20 +41,61 @@ def init(
             show_default=False,
         ),
     ] = None,
+    tools: Annotated[
+        str | None,
+        typer.Option(
+            "--tools",
+            help="A JSON file (or `-`) with the tools: `tools/list` of MCP, `tools` of OpenAI or Anthropic, or names.",
+            show_default=False,
+        ),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--changes", help="A tool that changes something; all others then do not.", show_default=False),
+    ] = None,
+    first: Annotated[
+        list[str] | None,
+        typer.Option("--first", help="What must come first: `find -> refund`; may be repeated.", show_default=False),
+    ] = None,
+    cap: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cap", help="A limit on a sum: `refund.amount=500`, or `refund.amount=500 USD in currency`.",
+            show_default=False,
+        ),
+    ] = None,
+    approve: Annotated[
+        list[str] | None,
+        typer.Option("--approve", help="A tool whose calls wait for a person; may be repeated.", show_default=False),
+    ] = None,
+    by: Annotated[
+        list[str] | None, typer.Option("--by", help="Who may decide; may be repeated.", show_default=False)
+    ] = None,
+    mode: Annotated[Mode, typer.Option("--mode", help="Whether refusals are recorded or in force.")] = Mode.SHADOW,
+    consent: Annotated[
+        bool, typer.Option("--consent/--no-consent", help="Whether nothing is changed before the user has said yes.")
+    ] = True,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask even where no person seems to sit at a terminal.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Writes a first contract in shadow mode, to be read, corrected and checked.
 
-    With recorded runs, the tools seen in them are declared. Whether a tool changes anything is guessed from its
-    name and is to be checked. The rule is the most common one: no change before the user has said yes.
+    The tools come from recorded runs, from an MCP server, from a list in JSON, or are asked for. At a terminal a few
+    questions are asked: what changes something, what must come first, what is limited, who approves. Whether a tool
+    changes anything is otherwise guessed from its name. The rule that is always there is the most common one: no
+    change before the user has said yes. What is written passes `duly check`, and each rule says what it does.
 
     \b
     Examples:
       duly init
       duly init contract.yaml --from runs/
       duly init contract.yaml --mcp "npx -y @modelcontextprotocol/server-filesystem ."
+      duly init contract.yaml --tools tools.json --first "find -> refund" --cap "refund.amount=500 USD in currency"
       duly audit runs/ --contract contract.yaml
     """
+    from duly.values.errors import DulyError
+
     from .output import say, usage, write
 
     if path.is_dir():
@@ -75,31 +104,95 @@ def init(
         raise usage(f"`{path}` does not end in .yaml", "contracts are written as YAML")
     if path.exists() and not force:
         raise usage(f"`{path}` exists", "`--force` overwrites it")
-    if mcp is not None and traces:
-        raise usage("`--from` and `--mcp` exclude one another")
-    tools: list[str] = []
-    if traces:
-        tools, runs, problems = seen(traces)
-        for problem in problems:
-            say(problem)
-        if not runs:
-            say("error: no run could be read, so nothing is written")
-            raise typer.Exit(6)
-        if not tools:
-            say(f"error: no tool is called in {runs} runs, so nothing is written")
-            raise typer.Exit(6)
-    text = _of_server(mcp, path.stem) if mcp is not None else contract_text(path.stem, tools)
+    given = [name for name, value in (("--from", traces), ("--mcp", mcp), ("--tools", tools)) if value]
+    if len(given) > 1:
+        raise usage(f"`{given[0]}` and `{given[1]}` exclude one another")
+    rules = bool(changes or first or cap or approve or by or not consent or mode is Mode.ENFORCE)
+    if mcp is not None:
+        if rules or ask:
+            help = "write its `tools/list` to a file, and name it by `--tools`"
+            raise usage("a server is asked for its tools alone", help)
+        _put(path, _of_server(mcp, path.stem))
+        write(f"{path}: what the server says of its tools, in shadow mode; please check it")
+        return
+    from .first import Answers, cap_of, changed, contract_text, first_of
+    from .questions import answered, terminal
+    from .toolset import Described
+
+    try:
+        known, origin = _known(tools, traces)
+        if changes:
+            known = list(changed(known, changes))
+        caps = tuple(cap_of(each, [tool.name for tool in known]) for each in cap or ())
+        answers = Answers(
+            path.stem, tuple(known), origin, consent, tuple(map(first_of, first or ())), caps,
+            tuple(approve or ()), tuple(by or ()), mode.value, bool(traces) and mode is Mode.SHADOW,
+        )  # fmt: skip
+        if ask or (terminal() and not yes and not rules):
+            answers = answered(answers)
+        elif not known:
+            example = (Described("find_order", "none"), Described("refund_order", "write"))
+            answers = structs.replace(answers, tools=example, origin=" of an example")
+        text = contract_text(answers)
+        _sound(text, path)
+    except DulyError as error:
+        for each in error.diagnostics:
+            say(each.text())
+        raise typer.Exit(2) from None
+    except (typer.Abort, EOFError, KeyboardInterrupt):
+        say("error: not everything was answered, so nothing is written")
+        raise typer.Exit(2) from None
+    _put(path, text)
+    if answers.tools and answers.origin != " of an example":
+        writing = sum(tool.effect == "write" for tool in answers.tools)
+        write(f"{path}: {len(answers.tools)} tools, {writing} of them taken to change something; please check that")
+    else:
+        write(f"{path}: an example to change; `duly init --from RUNS` declares the tools of recorded runs")
+
+
+def _known(tools: str | None, traces: list[str] | None) -> "tuple[list[Described], str]":
+    """The tools that a list or recorded runs name, and where they come from in words."""
+    from .output import say
+    from .text import text_of
+    from .toolset import Described, tools_of
+
+    if tools is not None:
+        return tools_of(text_of(tools), name=tools), " of the list that was given"
+    if not traces:
+        return [], ""
+    names, runs, problems = seen(traces)
+    for problem in problems:
+        say(problem)
+    if not runs:
+        say("error: no run could be read, so nothing is written")
+        raise typer.Exit(6)
+    if not names:
+        say(f"error: no tool is called in {runs} runs, so nothing is written")
+        raise typer.Exit(6)
+    return [Described(name, "none" if reads(name) else "write") for name in names], " seen in the recorded runs"
+
+
+def _sound(text: str, path: Path) -> None:
+    """Raises DulyError where the contract would not pass `duly check`: then an answer contradicts another."""
+    from duly.check.contract import check_contract
+    from duly.gates.files import packaged
+    from duly.machine.contract import Contract
+    from duly.notation.document import parse_terms
+    from duly.values.errors import DulyError
+
+    contract = Contract.of(parse_terms(text, name=str(path), format="yaml", fetch=packaged))
+    wrong = [each for each in check_contract(contract) if each.severity == "error"]
+    if wrong:
+        raise DulyError(wrong)
+
+
+def _put(path: Path, text: str) -> None:
+    from .output import usage
+
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise usage(f"`{path}` cannot be written: {(error.strerror or 'unknown').lower()}") from None
-    if mcp is not None:
-        write(f"{path}: what the server says of its tools, in shadow mode; please check it")
-    elif tools:
-        changing = [name for name in tools if not reads(name)]
-        write(f"{path}: {len(tools)} tools, {len(changing)} of them taken to change something; please check that")
-    else:
-        write(f"{path}: an example to change; `duly init --from RUNS` declares the tools of recorded runs")
 
 
 def _of_server(command: str, name: str) -> str:
@@ -144,33 +237,3 @@ def reads(name: str) -> bool:
 
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name.split("/")[-1])
     return bool(words) and words[0].lower() in READING
-
-
-def contract_text(name: str, tools: Iterable[str]) -> str:
-    """The contract as commented YAML."""
-    from duly.notation.emit import scalar
-
-    known = list(tools)
-    head = [
-        "# What this agent may do. Change it, run `duly check` and, on recorded runs, `duly audit`; then enforce it.",
-        "duly: 1",
-        f"contract: {scalar(name)}",
-        'version: "0.1"',
-        "mode: shadow  # everything runs, and what would be refused is recorded; `enforce` refuses it",
-        "",
-    ]
-    if known:
-        head.append("# The tools seen in the recorded runs. There are no others: a call of another tool is refused.")
-        head.append(
-            "# `effect` is guessed from the name; check it. `error` says how a failed call is known by its result."
-        )
-        head.append('# For example {effect: write, error: "has(result.error)"}; ask `has` before a field is compared.')
-    else:
-        head.append("# The tools, with what they change. When this is given there are no others.")
-        known = ["find_order", "refund_order"]
-    head.append("tools:")
-    head += [f"  {scalar(tool)}: {{effect: {'none' if reads(tool) else 'write'}}}" for tool in known]
-    if all(reads(tool) for tool in known):
-        head.append("# No tool seems to change anything, so there is nothing yet that must wait for a yes.")
-        return "\n".join(head) + "\n" + _INCLUDE + _EXAMPLES
-    return "\n".join(head) + "\n" + _GROUPS + _INCLUDE + _RULES + _EXAMPLES

@@ -63,6 +63,13 @@ def packaged_names() -> tuple[str, ...]:
     return tuple(sorted(f"{PACKAGED}{each.name[:-5]}" for each in folder.iterdir() if each.name.endswith(".yaml")))
 
 
+def packaged(written: str, holder: str) -> Fetched:
+    """What comes with duly, for a text that stands in no file; raises DulyError for any other include of ``holder``."""
+    if not written.startswith(PACKAGED):
+        raise fault("include", f"`{written}` cannot be read for `{holder}`", help="name what comes with duly")
+    return _packaged(written)
+
+
 def _packaged(written: str) -> Fetched:
     known = packaged_names()
     if written not in known:
