@@ -13,11 +13,12 @@ from duly import (
     Session,
     Tool,
     at_most,
+    history,
     merge,
     must_precede,
     protocol,
 )  # fmt: skip
-from steps import call, hear, held, words
+from steps import back, call, hear, held, words
 
 A, B, C = Tool("a", effect="write"), Tool("b", effect="write"), Tool("c", effect="none")
 
@@ -182,3 +183,11 @@ def test_a_message_withdraws_what_waits_where_one_contract_says_so() -> None:
     session = Session(Contract(Approval("a"), tools=[A]), Contract(tools=[A], withdraw_on="message"))
     words(session, call("a", "1"), hear("Hello"))
     assert session.state.more.parked == {}
+
+
+def test_groups_in_histories_keep_the_members_that_they_have_in_their_own_contract() -> None:
+    one = Contract(history("c", "count(@change) >= 2", id="h"), tools=[A, C], groups={"change": {"effect": "write"}})
+    two = Contract(tools=[B])
+    session = Session(merge([one, two]))
+    steps = [call("b", "1"), back("b", "1"), call("a", "2"), back("a", "2"), call("c", "3"), call("a", "4"), back("a", "4"), call("c", "5")]
+    assert words(session, *steps)[-4:] == ["violation", "allowed", "allowed", "allowed"]

@@ -103,3 +103,15 @@ def test_a_total_of_an_approval_reads_and_prints_back() -> None:
     assert str(terms.approvals[0].above.limit) in ("0.3", "0.30")  # type: ignore[union-attr]
     again = parse_terms(print_terms(terms), name="c.yaml")
     assert again.approvals[0].above == terms.approvals[0].above
+
+
+def test_a_history_is_read_in_its_one_form_and_its_faults_stand_in_the_document() -> None:
+    text = 'duly: 1\nrules:\n  - history: {of: pay, that: "(did( kyc )) and\\tcount(check)>=2"}\n'
+    (rule,) = parse_terms(text, name="c.yaml").rules
+    assert rule.args["that"] == "did(kyc) and count(check) >= 2"
+    block = "duly: 1\nrules:\n  - history:\n      of: pay\n      that: |\n        did(kyc) and\n        G(!a)\n"
+    with pytest.raises(DulyError) as caught:
+        parse_terms(block, name="c.yaml")
+    assert [(each.where(), each.message) for each in caught.value.diagnostics] == [
+        ("c.yaml:7:9", "a history has no `G`"), ("c.yaml:7:10", "a label by itself says nothing of what has happened"),
+    ]  # fmt: skip

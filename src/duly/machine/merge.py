@@ -151,7 +151,9 @@ class _Own:
         if kind == "weights":
             return {self._written(name): weight for name, weight in value.items()}
         if kind == "history":
-            return renamed(value, self._written)
+            from .history import renamed as retold
+
+            return retold(value, self._written)
         return {**value, "of": self._said(value["of"])} if kind == "back" else value
 
     def _said(self, value: Any) -> Any:
