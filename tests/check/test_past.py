@@ -1,6 +1,6 @@
 """Histories that may be meant otherwise, and those that other rules never let hold."""
 
-from duly import Contract, Tool, at_least, forbid, history, never_after
+from duly import Contract, Tool, at_least, forbid, history, never_after, protocol
 from duly.check.contract import check_contract
 
 
@@ -43,3 +43,16 @@ def test_a_duty_that_a_history_leaves_no_room_for_is_an_error() -> None:
     assert said(history("a", "count(a) < 2", id="h"), at_least("a", 3, id="d")) == [
         ("error", "the duty `d` can never be met: `h` allows 2")
     ]
+
+
+def test_an_act_of_which_no_protocol_speaks_is_a_warning() -> None:
+    def found(*parts: object, **terms: object) -> list[tuple[str, str]]:
+        return [(each.message, each.help) for each in check_contract(Contract(*parts, **terms))]  # type: ignore[arg-type]
+
+    desk = protocol("!kyc . !pay")
+    assert found(desk, history("pya", "did(kyc)", id="h")) == [
+        ("`h` is about `pya`, of which no protocol speaks", "did you mean `pay`?")
+    ]
+    assert found(desk, history("pay", "did(kyc)")) == []
+    assert found(desk, history("mail", "did(kyc)"), outside=("mail",)) == []
+    assert found(history("pya", "did(kyc)")) == []

@@ -20,7 +20,7 @@ from .clash import clashes
 from .fact import unlearnt
 from .formula import hopeless
 from .name import look_alikes
-from .past import counted_short, past_names
+from .past import counted_short, past_names, unspoken
 from .possible import Possible
 from .run import arc_text
 from .shape import check_outcomes, check_shape
@@ -44,6 +44,7 @@ def check_contract(contract: Contract) -> list[Diagnostic]:
     found += hopeless(contract, asks)
     found += _redundant(contract, asks)
     found += counted_short(contract, names)
+    found += unspoken(contract, names)
     found += unlearnt(contract, names)
     found += _look_alikes(terms)
     found += _empty(terms)
