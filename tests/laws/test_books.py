@@ -30,8 +30,8 @@ def member(rng: random.Random) -> Any:
 def argument(rng: random.Random, kind: str) -> Any:
     made: dict[str, Any] = {
         "member": member(rng), "members": rng.sample(["a", "b", "c", {"of": "a", "where": "args.n == 2"}], 2),
-        "count": rng.choice((0, 1, 2, "cap")), "time": rng.choice((1, 3)), "field": "n", "limit": rng.choice((2, 3, "cap")),
-        "weights": {"a": rng.choice((2, "args.n"))}, "back": {"of": "c", "call": "args.k"}, "act": "act", "amount": 1,
+        "zone": "UTC", "count": rng.choice((0, 1, 2, "cap")), "time": rng.choice((1, 3)), "field": "n", "limit": rng.choice((2, 3, "cap")),
+        "weights": {"a": rng.choice((2, "args.n"))}, "back": {"of": "c", "call": "args.k"}, "per": "act", "amount": 1,
         "within": rng.choice((2, {"acts": 1}, {"acts": 2})), "keep": "all", "pattern": "x", "text": "args.n > 0",
         "formula": rng.choice(FORMULAS),
         "history": rng.choice(("did(b)", "count(a) < 2 or did(c{args.k == 1})", "not did(b) and at_most(1, a, c, Say)")),
@@ -46,10 +46,13 @@ def rule(rng: random.Random, template: str) -> Rule:
         for each in row.arguments
         if not each.optional or each.name == "field" or rng.random() < 0.4
     }
-    for name in ("units", "settle", "reserve", "by", "pattern", "keep") if template != "must_follow" else ():
+    for name in ("units", "settle", "reserve", "by", "pattern", "keep", "zone") if template != "must_follow" else ():
         args.pop(name, None)
     if template in ("learns", "collects"):
         args.update(fact="cap" if template == "learns" else "seen", value="result.cap", of="a")
+    if "among" in args:
+        args["n"] = rng.choice((1, 2))
+        args["among"] = args["n"] + rng.choice((1, 2, 3))
     if template == "ensures":
         args["that"] = "result.cap < 3"
     some: dict[str, Any] = {"mode": rng.choice(("enforce", "enforce", "shadow"))}

@@ -23,11 +23,12 @@ from duly.values.errors import Diagnostic
 
 
 class Wait(Struct, frozen=True):
-    """Acts of ``name`` are refused until one of ``firsts`` has come."""
+    """Acts of ``name`` are refused until one of ``firsts`` has come; ``plain`` says that a bit is all there is to it."""
 
     rule: Rule
     name: str
     firsts: frozenset[str]
+    plain: bool
 
 
 class Said(Struct):
@@ -64,7 +65,7 @@ def _read(contract: Contract, asks: Mapping[str, tuple[Ask, ...]]) -> Said:
     for rule in contract.rules.values():
         for ask in asks[rule.id]:
             if isinstance(ask, Needs):
-                _waits(said, rule, ask.names, ask.bit.names)
+                _waits(said, rule, ask.names, ask.bit.names, plain=True)
             elif isinstance(ask, Below):
                 _cap(said, rule, ask.names, ask.limit)
             elif rule.mode == "enforce":
@@ -135,9 +136,9 @@ def _sure(member: Member) -> frozenset[str]:
     return frozenset(name for name, conditions in member.labels.items() if not conditions)
 
 
-def _waits(said: Said, rule: Rule, names: Iterable[str], firsts: frozenset[str]) -> None:
+def _waits(said: Said, rule: Rule, names: Iterable[str], firsts: frozenset[str], plain: bool = False) -> None:
     for name in names:
-        said.waits.setdefault(name, []).append(Wait(rule, name, firsts))
+        said.waits.setdefault(name, []).append(Wait(rule, name, firsts, plain))
 
 
 def _cap(said: Said, rule: Rule, names: frozenset[str], n: int) -> None:
@@ -171,12 +172,11 @@ def _circles(contract: Contract, said: Said, never: dict[str, tuple[Rule, ...]])
         if not stuck:
             continue
         never[name] = tuple(wait.rule for wait in stuck)
-        plain = all(wait.rule.template == "must_precede" and wait.rule.same is None for wait in stuck)
-        if not plain or any(first in said.bars for wait in stuck for first in wait.firsts):
+        if not all(wait.plain for wait in stuck) or any(first in said.bars for wait in stuck for first in wait.firsts):
             wait = stuck[0]
             firsts = ", ".join(f"`{first}`" for first in sorted(wait.firsts)[:5]) or "nothing"
             message = f"`{name}` is never allowed: `{wait.rule.id}` waits for {firsts}, which never comes first"
-            found.append(_error(wait.rule, message))
+            found.append(_error(wait.rule, message, "never"))
     return found
 
 
@@ -219,5 +219,5 @@ def _rules(rules: Iterable[Rule]) -> str:
     return " and ".join(dict.fromkeys(f"`{rule.id}`" for rule in rules))
 
 
-def _error(rule: Rule, message: str) -> Diagnostic:
-    return Diagnostic("clash", message, span=rule.span, path="rules", help="change one of the rules")
+def _error(rule: Rule, message: str, kind: str = "clash") -> Diagnostic:
+    return Diagnostic(kind, message, span=rule.span, path="rules", help="change one of the rules")

@@ -40,7 +40,8 @@ def check_contract(contract: Contract) -> list[Diagnostic]:
     found += _silent(contract, names)
     found += _unknown(contract, names)
     found += _never(contract, names, asks)
-    found += clashes(contract, asks)
+    told = {each.message for each in found}
+    found += [each for each in clashes(contract, asks) if each.message not in told]
     found += hopeless(contract, asks)
     found += _redundant(contract, asks)
     found += counted_short(contract, names)
