@@ -23,7 +23,7 @@ from duly.values.errors import Diagnostic
 
 
 class Wait(Struct, frozen=True):
-    """Acts of ``name`` are refused until one of ``firsts`` has come; ``plain`` says that a bit is all there is to it."""
+    """Acts of ``name`` are refused until one of ``firsts`` has come; ``plain``: that is all there is to it."""
 
     rule: Rule
     name: str
