@@ -82,4 +82,4 @@ def test_demo_without_the_packages_names_the_extra_and_exits_with_two() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
-    assert "pip install 'duly[local]'" in done.stderr
+    assert "pip install '.[local]'" in done.stderr

