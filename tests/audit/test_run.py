@@ -134,6 +134,7 @@ class Fake:
 
 
 def fake_judge(contract: Any, state: int, event: Event, happened: bool) -> tuple[Verdict, int]:
+    assert happened
     if type(event) is Closed and state < 100:
         return Violation((Reason("ends", "owed", "nobody said goodbye"),), finding=True), state
     if type(event) is Received and event.label == "Bye":

@@ -3,8 +3,10 @@
 from itertools import permutations
 
 import pytest
+from msgspec import structs
 
-from duly import Returned, Tool, at_most, must_precede
+from duly import Called, Contract, Returned, Tool, at_most, must_precede
+from duly.session.decide import decide
 from duly.values.verdict import Verdict
 from steps import back, broke, call, hear, held, ran, settle, why, words
 
@@ -298,3 +300,21 @@ def test_a_message_between_call_and_result_keeps_them_apart() -> None:
     session = held("!a.{?Stop.?a, ?a.?Stop}", tools=["a"])
     assert words(session, call("a", "1"), hear("Stop"), back("a", "1")) == ["allowed"] * 3
     assert session.is_terminal
+
+
+@pytest.mark.parametrize("outcome", [None, "ok", "error", "denied"])
+@pytest.mark.parametrize("batch", [None, "b"])
+def test_a_success_that_nothing_listens_to_is_settled_like_any_other(outcome: str | None, batch: str | None) -> None:
+    def contract() -> Contract:
+        return Contract(must_precede("look", "pay"), at_most("look", 3))
+
+    quick, slow = contract(), contract()
+    slow.acts = {label: structs.replace(plan, still=False) for label, plan in slow.acts.items()}
+    assert [plan.still for plan in quick.acts.values()] == [True, True]
+    ends = []
+    for each in (quick, slow):
+        state = each.start
+        for id in ("c1", "c2"):
+            state = decide(each, state, Called("look", {"n": 1}, id=id, batch=batch))[1]
+        ends.append(decide(each, state, Returned("look", {"ok": True}, id="c1", outcome=outcome)))
+    assert ends[0] == ends[1]
