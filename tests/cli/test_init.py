@@ -91,7 +91,9 @@ def test_runs_and_a_server_are_not_asked_at_once_and_a_missing_sdk_is_named(
     assert duly("init", "a.yaml", "--from", ".", "--mcp", "server").code == 2
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     said = duly("init", "a.yaml", "--mcp", "server")
-    assert (said.code, said.err) == (2, "error: the MCP SDK is not installed\n  help: in a clone of duly: pip install '.[mcp]'\n")
+    assert (said.code, said.err) == (
+        2, "error: the MCP SDK is not installed\n  help: in a clone of duly: pip install '.[mcp]'\n",
+    )
     assert not (here / "a.yaml").exists()
 
 
